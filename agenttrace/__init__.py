@@ -110,6 +110,7 @@ if TYPE_CHECKING:
         TrajectoryScorer,
         scorer,
     )
+    from agenttrace.tasks import Task, load_task
     from agenttrace.tracer import Tracer
     from agenttrace.tracing.context import propagate
     from agenttrace.transcripts import trace_to_atif, traces_from_transcript
@@ -155,6 +156,7 @@ _HOMES = {
         " ToolCallArgsScorer ToolCallCountScorer ToolCallOrderScorer ToolCallOutputScorer"
         " ToolDependencyScorer ToolOrderScorer ToolPermissionScorer TrajectoryScorer scorer"
     ),
+    "agenttrace.tasks": "Task load_task",
     "agenttrace.tracer": "Tracer",
     "agenttrace.tracing.context": "propagate",
     "agenttrace.transcripts": "trace_to_atif traces_from_transcript",
@@ -216,6 +218,7 @@ __all__ = [
     "Span",
     "StoreError",
     "SummarizationScorer",
+    "Task",
     "TelemetryError",
     "ToolCall",
     "ToolCallArgsScorer",
@@ -243,6 +246,7 @@ __all__ = [
     "gte",
     "has",
     "length",
+    "load_task",
     "log_alert",
     "lt",
     "lte",

@@ -12,7 +12,7 @@ import click
 from agenttrace.cli.baseline_options import BaselineOptions, baseline_options, comparison_with
 from agenttrace.cli.expected_failures import that_count, with_expected_failures, without_skipped
 from agenttrace.cli.limit_options import LimitOptions, limit_options
-from agenttrace.cli.loading import load_function, load_scorer, warn_of_misspelt_tools
+from agenttrace.cli.loading import load_function, load_scorer, load_task_option, warn_of_misspelt_tools
 from agenttrace.cli.main import INTERRUPTED, own_command
 from agenttrace.cli.progress import shown_progress
 from agenttrace.cli.report_options import ReportFiles, finish, report_options
@@ -29,9 +29,11 @@ from agenttrace.evaluation.assertion import checked_requirements, examples_in, r
 from agenttrace.evaluation.evaluate import run_evaluation
 from agenttrace.evaluation.requirement import Requirement
 from agenttrace.evaluation.run import TIMEOUT, EvaluationOptions
+from agenttrace.reports.metrics import has_errored_metric
 from agenttrace.runs.saved_baseline import left_out
 from agenttrace.scoring.redacted import redacted_report
 from agenttrace.store.viewer_note import see_in
+from agenttrace.tasks import Task
 from agenttrace.tracer import Tracer
 
 FAILED = 1
@@ -98,27 +100,28 @@ def eval_run(
     files: ReportFiles,
     store: str | None,
 ) -> int:
-    """Evaluate the examples of FILE (YAML, JSON, JSONL, CSV); exit with 0 passed, 1 failed, 2 errored."""
-    everything, examples, scorers, function = _loaded(file, selection, scorer_names, function_name)
+    """Evaluate the examples of FILE (YAML, JSON, JSONL, CSV), or the task that FILE is; exit with 0 passed, 1
+    failed, 2 errored."""
+    task = load_task_option(file, function_name, store, for_update=update.update)
+    everything, examples, scorers, function = _loaded(file, task, selection, scorer_names, function_name)
     is_left_out = None if len(examples) == len(everything) else left_out(everything, examples)
-    _, _, requirements = checked_requirements(
-        examples, scorers, require or None, model=model, trials=limits.trials, trials_by=limits.trials_by
-    )
-    tracer = Tracer(project_name=project or Path(file).stem, store=store)
+    requirements = _requirements(examples, scorers, require or (task.require if task else ()), model, limits)
+    tracer = Tracer(project_name=project or (task.key if task else Path(file).stem), store=store)
     before = baseline.run_before(examples, tracer, is_left_out)
+    limits.say_estimate(tracer.store, tracer.project_name, len(examples))
+    options: EvaluationOptions = {
+        "function": function,
+        "tracer": tracer,
+        "model": model,
+        "eval_run_name": name,
+        "concurrency": concurrency,
+        "timeout": timeout,
+        "measure": task.measure if task else None,
+        **limits.options(requirements),
+    }
     try:
-        limits.say_estimate(tracer.store, tracer.project_name, len(examples))
         with shown_progress(limits.at_most(len(examples)), quiet=quiet) as progress:
-            options: EvaluationOptions = {
-                "function": function,
-                "tracer": tracer,
-                "model": model,
-                "eval_run_name": name,
-                "concurrency": concurrency,
-                "timeout": timeout,
-                "progress": progress,
-                **limits.options(requirements),
-            }
+            options["progress"] = progress
             report = run_evaluation(examples, scorers, **options)
         report, code = _verdict(report, requirements, before)
     except EvaluationInterrupted as interruption:
@@ -128,8 +131,22 @@ def eval_run(
     code = finish(redacted, code, files, comparison_with(before, redacted), see=_see(tracer))
     baseline.save(redacted, is_left_out)
     if code != INTERRUPTED:
-        update.apply(file, report, scorers, to_stderr=files.use_stdout)
+        update.apply(str(task.dataset) if task else file, report, scorers, to_stderr=files.use_stdout)
     return code if suite.show(report) else code or FAILED
+
+
+def _requirements(
+    examples: Sequence[Example],
+    scorers: Sequence[Scorer],
+    lines: Sequence[str],
+    model: str | None,
+    limits: LimitOptions,
+) -> tuple[Requirement, ...]:
+    """What must hold for the run to pass, checked as far as it can be."""
+    trials, trials_by = limits.trials, limits.trials_by
+    return checked_requirements(
+        examples, scorers, lines or None, model=model, trials=trials, trials_by=trials_by
+    )[2]
 
 
 def _see(tracer: Tracer) -> See | None:
@@ -137,16 +154,20 @@ def _see(tracer: Tracer) -> See | None:
 
 
 def _loaded(
-    file: str, selection: SelectionOptions, scorer_names: Sequence[str], function_name: str | None
+    file: str,
+    task: Task | None,
+    selection: SelectionOptions,
+    scorer_names: Sequence[str],
+    function_name: str | None,
 ) -> tuple[Sequence[Example], list[Example], list[Scorer], Callable[..., Any] | None]:
     """The examples of a file, those to run, the scorers and the agent by their names, checked as far as
     they can be."""
-    everything = examples_in(file)
+    everything = examples_in(file) if task is None else task.examples
     examples = without_skipped(selection.of(everything))
-    scorers = [load_scorer(name) for name in scorer_names]
+    scorers = [*(task.scorers if task else ()), *map(load_scorer, scorer_names)]
     if not scorers and not any(example.scorers for example in examples):
         raise click.UsageError("there are no scorers; give --scorer NAME, or scorers: in FILE")
-    function = None if function_name is None else load_function(function_name)
+    function = task.function if task else load_function(function_name) if function_name else None
     warn_of_misspelt_tools(examples)
     return everything, examples, scorers, function
 
@@ -158,10 +179,12 @@ def _verdict(
     report = with_expected_failures(report)
     counted = that_count(report)
     code = FAILED if "quarantines_over" in report.metadata else 0
+    if has_errored_metric(report):
+        code = ERRORED
     if not counted.results:
         return report, code
     try:
         counted = require_passed(counted, requirements, before)
     except EvaluationFailed as failed:
-        counted, code = failed.report, ERRORED if failed.errored else FAILED
+        counted, code = failed.report, ERRORED if failed.errored or code == ERRORED else FAILED
     return replace(counted, results=report.results), code

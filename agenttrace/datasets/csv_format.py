@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,28 +35,30 @@ def read_csv(
     header_mapping: Mapping[str, str] | None = None,
     *,
     errors: list[DatasetError] | None = None,
+    columns: Collection[str] = (),
 ) -> FileContents:
     """Read a table whose first row names Example fields; cells as `read_cell` reads them.
 
     `header_mapping` names the column of each field where the file has names of its own; columns outside it
-    are ignored then. The delimiter is whichever of comma, semicolon and tab splits the first row into the
-    most known names. Rows without any text are ignored. The error of a row goes to `errors`, where there are.
+    are ignored then. `columns` are those that become `additional_metadata`. The delimiter is whichever of
+    comma, semicolon and tab splits the first row into the most known names. Rows without any text are
+    ignored. The error of a row goes to `errors`, where there are.
 
     Raises:
         DatasetError: an unknown or repeated column, a row with more or fewer cells than the first, a cell
             that its field cannot hold; it names line and row (the header is row 1).
     """
     text = read_text(path, MAX_BYTES)
-    document = Document(path, None)
+    document = Document(path, None, columns=columns)
     if not text.strip():
         raise document.error("the file is empty; its first row names Example fields")
     if "\0" in text:
         document.lines[()] = text.count("\n", 0, text.index("\0")) + 1
         raise document.error("there is a NUL character; save the file as UTF-8 text")
     field_of = {column: field for field, column in (header_mapping or {}).items()}
-    rows = _rows(text, _delimiter(text, field_of or _FIELDS), document)
+    rows = _rows(text, _delimiter(text, [*(field_of or _FIELDS), *columns]), document)
     header = [name.strip() for name in next(rows)[1]]
-    columns = _columns(header, field_of, document)
+    places = _columns(header, field_of, document)
     examples = []
     for number, row in rows:
         if not any(row):
@@ -69,7 +71,7 @@ def read_csv(
                     (number,),
                     f"row {number}",
                 )
-            entry = {field: _value(row[at], document, number, field) for field, at in columns.items()}
+            entry = {field: _value(row[at], document, number, field) for field, at in places.items()}
             examples.append(load_example(document, entry, (number,), f"row {number}"))
     return FileContents(examples)
 
@@ -121,11 +123,12 @@ def _columns(header: list[str], field_of: Mapping[str, str], document: Document)
     if not any(header):
         raise document.error("the first row is blank, wanted names of Example fields", (1,), "row 1")
     for at, name in enumerate(header):
-        field = field_of.get(name) if field_of else name
+        field = name if not field_of or name in document.columns else field_of.get(name)
         if field is None:
             continue
-        if field not in _FIELDS:
-            raise document.error(f"unknown column {field!r}{did_you_mean(field, _FIELDS)}", (1,), "row 1")
+        if field not in _FIELDS and field not in document.columns:
+            names = [*_FIELDS, *document.columns]
+            raise document.error(f"unknown column {field!r}{did_you_mean(field, names)}", (1,), "row 1")
         if field in columns:
             raise document.error(f"the column {name!r} stands there twice", (1,), "row 1")
         columns[field] = at

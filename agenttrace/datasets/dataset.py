@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -37,14 +37,16 @@ class EvalDataset(Sequence[Example]):
             self.add_example(example)
 
     @classmethod
-    def from_file(cls, path: str | Path) -> Self:
+    def from_file(cls, path: str | Path, *, columns: Collection[str] = ()) -> Self:
         """Load a file; its suffix selects the format: ``.yaml``, ``.yml``, ``.json``, ``.jsonl``, ``.csv``.
+
+        `columns` are the keys that an example may have beside its fields: they are its `additional_metadata`.
 
         Raises:
             DatasetError: the file cannot be read as examples; it names path, line and field.
         """
         dataset = cls()
-        dataset._add(format_of(Path(path)).read(Path(path)))
+        dataset._add(format_of(Path(path)).read(Path(path), columns=columns))
         return dataset
 
     @classmethod
@@ -196,8 +198,13 @@ def _target(directory: Path, name: str | None, suffix: str) -> Path:
 class Reader(Protocol):
     """Reads a file."""
 
-    def __call__(self, path: Path, /, *, errors: list[DatasetError] | None = None) -> FileContents:
-        """The contents. The error of an example that cannot be read goes to `errors`, where there are."""
+    def __call__(
+        self, path: Path, /, *, errors: list[DatasetError] | None = None, columns: Collection[str] = ()
+    ) -> FileContents:
+        """The contents. The error of an example that cannot be read goes to `errors`, where there are.
+
+        `columns` are the keys that an example may have beside its fields: they are its `additional_metadata`.
+        """
         ...
 
 

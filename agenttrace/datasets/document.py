@@ -36,11 +36,15 @@ _HOW = "write a mapping with the key 'examples' that holds a list"
 
 @dataclass
 class Document:
-    """The data of one file; `lines` are 1-based and go as deep as the reader records them."""
+    """The data of one file; `lines` are 1-based and go as deep as the reader records them.
+
+    `columns` are the keys that an example may have beside its fields: they go to its `additional_metadata`.
+    """
 
     path: Path
     data: Any
     lines: dict[Place, int] = field(default_factory=dict)
+    columns: Collection[str] = ()
 
     def line(self, place: Place) -> int | None:
         """The line of a place, or of the nearest place that contains it."""
@@ -137,6 +141,7 @@ def load_example(
     line = document.line(place)
     source = str(document.path) if line is None else f"{document.path}:{line}"
     try:
+        entry = _with_columns(entry, document.columns)
         example = Example.from_dict(_with_extras(entry, extras), source=source)
         _check_expectation(example.expected_tools)
         return example
@@ -159,6 +164,18 @@ def _check_expectation(raw: Any) -> None:
             except ExpectationError as cause:
                 raise DatasetError(str(cause), field=f"expected_tools[{index}]") from None
         raise DatasetError(str(error), field="expected_tools") from None
+
+
+def _with_columns(entry: Mapping[str, Any], columns: Collection[str]) -> Mapping[str, Any]:
+    """The entry with its columns that are no fields moved to its metadata."""
+    own = {key: value for key, value in entry.items() if key in columns}
+    if not own:
+        return entry
+    fields = {key: value for key, value in entry.items() if key not in own}
+    metadata = fields.get("additional_metadata") or {}
+    if isinstance(metadata, Mapping):
+        fields["additional_metadata"] = {**metadata, **own}
+    return fields
 
 
 def _with_extras(entry: Mapping[str, Any], extras: Collection[str]) -> Mapping[str, Any]:

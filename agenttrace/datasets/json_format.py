@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from agenttrace.datasets.document import (
     PLATFORM_EXAMPLE_KEYS,
     Document,
     FileContents,
+    Place,
     load_example,
     load_examples,
     noted,
@@ -23,8 +24,10 @@ from agenttrace.datasets.files import read_text
 MAX_BYTES = 64_000_000
 
 
-def read_json(path: Path, errors: list[DatasetError] | None = None) -> FileContents:
-    """Read ``{"examples": […]}``; see `load_examples` for `errors`.
+def read_json(
+    path: Path, errors: list[DatasetError] | None = None, columns: Collection[str] = ()
+) -> FileContents:
+    """Read ``{"examples": […]}``; see `load_examples` for `errors`, `Document` for `columns`.
 
     The extra keys of the platform's export are kept: those of the dataset as its platform fields, those of
     an example in `additional_metadata`, under ``"platform"``. ``//`` comments and trailing commas are
@@ -33,10 +36,20 @@ def read_json(path: Path, errors: list[DatasetError] | None = None) -> FileConte
     Raises:
         DatasetError: the file holds something else; it names path, line and field.
     """
-    text = without_comments(read_text(path, MAX_BYTES))
-    document = Document(path, None)
-    _Scanner(text, document).read()
+    document = parse_json(read_text(path, MAX_BYTES), path)
+    document.columns = columns
     return load_examples(document, PLATFORM_EXAMPLE_KEYS, errors)
+
+
+def parse_json(text: str, path: Path, depth: int = 2) -> Document:
+    """Read one JSON value, with the lines of what stands up to so many levels deep.
+
+    Raises:
+        DatasetError: the text is not JSON; it names path and line.
+    """
+    document = Document(path, None)
+    _Scanner(without_comments(text), document, depth).read()
+    return document
 
 
 def write_json(rows: Sequence[Mapping[str, Any]], platform_fields: Mapping[str, Any]) -> str:
@@ -60,11 +73,12 @@ _COMMA = re.compile(_STRING + r"|,(?=[ \t\r\n]*[}\]])", re.DOTALL)
 
 
 class _Scanner:
-    """Reads the outermost object key by key, to record each example's line."""
+    """Reads the outer levels key by key and item by item, to record the line of each."""
 
-    def __init__(self, text: str, document: Document) -> None:
+    def __init__(self, text: str, document: Document, depth: int) -> None:
         self.text = text
         self.document = document
+        self.depth = depth
         self.pos = 0
         self.counted = (0, 1)
 
@@ -72,7 +86,7 @@ class _Scanner:
         try:
             self._space()
             if self.pos < len(self.text):
-                self.document.data = self._object() if self._sees("{") else self._value()
+                self.document.data = self._inner(())
                 self._space()
                 if self.pos < len(self.text):
                     raise InvalidJSON("there is more text after the JSON value", self.pos)
@@ -81,7 +95,12 @@ class _Scanner:
             self.document.lines = {(): self._line(at)}
             raise self.document.error(str(error)) from None
 
-    def _object(self) -> dict[str, Any]:
+    def _inner(self, place: Place) -> Any:
+        if len(place) < self.depth and self._sees("{"):
+            return self._object(place)
+        return self._list(place) if 0 < len(place) < self.depth and self._sees("[") else self._value()
+
+    def _object(self, place: Place) -> dict[str, Any]:
         entries: dict[str, Any] = {}
         self._take("{")
         while not self._sees("}"):
@@ -95,22 +114,22 @@ class _Scanner:
             self._space()
             self._take(":")
             self._space()
-            self.document.lines[(key,)] = line
-            entries[key] = self._list(key) if key == "examples" and self._sees("[") else self._value()
+            self.document.lines[(*place, key)] = line
+            entries[key] = self._inner((*place, key))
             self._space()
             if not self._sees("}"):
                 self._take(",")
         self._take("}")
         return entries
 
-    def _list(self, key: str) -> list[Any]:
+    def _list(self, place: Place) -> list[Any]:
         items: list[Any] = []
         self._take("[")
         self._space()
         while not self._sees("]"):
             self._space()
-            self.document.lines[(key, len(items))] = self._line(self.pos)
-            items.append(self._value())
+            self.document.lines[(*place, len(items))] = self._line(self.pos)
+            items.append(self._inner((*place, len(items))))
             self._space()
             if not self._sees("]"):
                 self._take(",")
@@ -142,13 +161,15 @@ class _Scanner:
 MAX_JSONL_BYTES = 256_000_000
 
 
-def read_jsonl(path: Path, errors: list[DatasetError] | None = None) -> FileContents:
+def read_jsonl(
+    path: Path, errors: list[DatasetError] | None = None, columns: Collection[str] = ()
+) -> FileContents:
     """Read one example from each line that is not blank; the error of one goes to `errors`, where there are.
 
     Raises:
         DatasetError: a line that is no example; it names the line.
     """
-    document = Document(path, None)
+    document = Document(path, None, columns=columns)
     examples = []
     for number, line in enumerate(read_text(path, MAX_JSONL_BYTES).split("\n"), start=1):
         if not line.strip():

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +23,17 @@ from agenttrace.datasets.document import Document, FileContents, Place, load_exa
 from agenttrace.datasets.files import read_text
 
 
-def read_yaml(path: Path, errors: list[DatasetError] | None = None) -> FileContents:
-    """Read a mapping with ``examples``; see `load_examples` for `errors`.
+def read_yaml(
+    path: Path, errors: list[DatasetError] | None = None, columns: Collection[str] = ()
+) -> FileContents:
+    """Read a mapping with ``examples``; see `load_examples` for `errors`, `Document` for `columns`.
 
     Raises:
         DatasetError: the file holds something else, or exceeds the limits.
     """
-    return load_examples(parse_yaml(read_text(path, MAX_BYTES), path), errors=errors)
+    document = parse_yaml(read_text(path, MAX_BYTES), path)
+    document.columns = columns
+    return load_examples(document, errors=errors)
 
 
 def get_examples_from_yaml(path: str | Path) -> list[Example]:

@@ -7,7 +7,7 @@ import logging
 import math
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -18,7 +18,7 @@ from agenttrace.core.aggregates import tags_of
 from agenttrace.core.errors import AgentTraceError
 from agenttrace.core.example import Example
 from agenttrace.core.protocols import Scorer
-from agenttrace.core.report import ScoringResult, outcome_of
+from agenttrace.core.report import EvaluationReport, ScoringResult, outcome_of
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.evaluation.agent_run import CaptureScope, Run, Target, run_example
@@ -32,6 +32,9 @@ from agenttrace.scoring.example_scorers import ScorersOf
 from agenttrace.scoring.isolation import AGENT_IS_BACK, Interrupted, Isolation, Steps, carried
 
 logger = logging.getLogger("agenttrace")
+
+Measure = Callable[[EvaluationReport], Mapping[str, Any]]
+"""Works out metadata of a whole report, such as metrics over its results."""
 
 Progress = Callable[[int, int, ScoringResult], None]
 """Called with the number of results so far, the number of all there will be at most, and the newest result.

@@ -10,7 +10,7 @@ from typing import Any, Unpack
 from agenttrace.core.example import Example
 from agenttrace.core.protocols import ChatModel, Scorer, Store
 from agenttrace.core.report import EvaluationReport
-from agenttrace.evaluation.engine import Progress
+from agenttrace.evaluation.engine import Measure, Progress
 from agenttrace.evaluation.run import (
     TIMEOUT,
     Evaluation,
@@ -43,6 +43,7 @@ def run_evaluation(
     settled: Settled | None = None,
     budget: str | None = None,
     stop_after: int | None = None,
+    measure: Measure | None = None,
     require: None = None,
     baseline: None = None,
 ) -> EvaluationReport:
@@ -76,6 +77,9 @@ def run_evaluation(
     `progress` is called with each result. One that raises, SystemExit too, is logged and not called again: a
     broken display must not lose results. To end the run from there raise KeyboardInterrupt.
 
+    `measure` is a function of the report that returns more metadata for it, such as metrics over all results;
+    they are stored with it. What it raises is raised, after the results are stored.
+
     `require` and `baseline` are options of `assert_test`, and an error here.
 
     Raises:
@@ -84,9 +88,7 @@ def run_evaluation(
             which it is one; its `report` has the results so far. Whatever ends a run early, they are
             stored, marked as interrupted.
     """
-    of_assert_test = {"require": require, "baseline": baseline}
-    wrong = [name for name, value in of_assert_test.items() if value is not None]
-    check_option_names("run_evaluation", wrong)
+    check_option_names("run_evaluation", _stated(require=require, baseline=baseline))
     evaluation = Evaluation.of(
         examples,
         scorers,
@@ -107,9 +109,15 @@ def run_evaluation(
         settled=settled,
         budget=budget,
         stop_after=stop_after,
+        measure=measure,
     )
     evaluation.engine.advice = _LOOP_WAITS if _in_a_loop() else ""
     return evaluation.run()
+
+
+def _stated(**options: Any) -> list[str]:
+    """The names of the options that have a value."""
+    return [name for name, value in options.items() if value is not None]
 
 
 async def run_evaluation_async(

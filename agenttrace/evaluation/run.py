@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Protocol, TypedDict, Unpack
 
@@ -19,7 +19,7 @@ from agenttrace.core.protocols import ChatModel, ChecksExamples, Scorer, Store, 
 from agenttrace.core.report import EvaluationInterrupted, EvaluationReport
 from agenttrace.evaluation.agent_run import Captured, CaptureScope, Target
 from agenttrace.evaluation.budget import Budget
-from agenttrace.evaluation.engine import Engine, Progress
+from agenttrace.evaluation.engine import Engine, Measure, Progress
 from agenttrace.evaluation.estimate import estimate_of
 from agenttrace.evaluation.schedule import Settled
 from agenttrace.evaluation.trials import (
@@ -88,6 +88,7 @@ class EvaluationOptions(TypedDict, total=False):
     settled: Settled | None
     budget: str | None
     stop_after: int | None
+    measure: Measure | None
 
 
 def check_option_names(function: str, options: Iterable[str], *more: str) -> None:
@@ -118,6 +119,7 @@ class Evaluation:
     store: Store | None
     redaction: Redaction
     tracer: Recording | None = None
+    measure: Measure | None = None
 
     @classmethod
     def of(
@@ -163,7 +165,7 @@ class Evaluation:
             facts={**suite_facts, **({} if estimate is None else {"estimate": estimate})},
             places=places,
         )
-        return cls(engine, header, store, redaction_for(tracer), tracer)
+        return cls(engine, header, store, redaction_for(tracer), tracer, options.get("measure"))
 
     def run(self) -> EvaluationReport:
         """Run it while the calling thread waits, and return the stored report. Raises as `run_evaluation`."""
@@ -184,17 +186,22 @@ class Evaluation:
         try:
             yield
         except BaseException as error:
-            report = self.header.report(self.engine, interrupted=True)
-            self._keep(report)
+            report = self._stored(self.header.report(self.engine, interrupted=True))
             if isinstance(error, Interrupted | KeyboardInterrupt):
                 raise EvaluationInterrupted(report) from None
             raise
 
     def stored_report(self) -> EvaluationReport:
         """The report of all results, which are stored."""
-        report = self.header.report(self.engine)
-        self._keep(report)
-        return report
+        return self._stored(self.header.report(self.engine))
+
+    def _stored(self, report: EvaluationReport) -> EvaluationReport:
+        """The report with what is measured of it. It is stored in any case."""
+        try:
+            more = {} if self.measure is None else self.measure(report)
+            return (report := replace(report, metadata={**report.metadata, **more}))
+        finally:
+            self._keep(report)
 
     def report(self) -> EvaluationReport:
         """The report of all results, whose traces are stored: the results become part of a larger run."""

@@ -1,45 +1,22 @@
-"""A child process that searches with `re`, and that can be killed.
-
-`re` holds the interpreter's lock while it searches, so nothing in the same process can end a search. The
-child is started by the first search and serves all later ones, one at a time. It limits each search itself,
-by a timer of processor time whose signal kills it: a busy machine makes no search fail, and a child whose
-parent was killed does not search on. Between searches it ends when its parent goes away, for then it reads
-the end of its input.
-"""
+"""A child process that searches with `re`, which only a kill can end: it holds the interpreter's lock."""
 
 from __future__ import annotations
 
-import os
 import re
-import signal
-import sys
-import threading
-import time
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from agenttrace.process.fork_and_exit import at_exit, at_fork
+from agenttrace.process.killable_child import PREPARED, SUPPORTED, KillableChild
 
-if TYPE_CHECKING:
-    import subprocess
+__all__ = ["SUPPORTED", "SearchMethod", "SearchProcess", "search_process"]
 
 SearchMethod = Literal["search", "fullmatch"]
 
-SUPPORTED = all(hasattr(signal, name) for name in ("SIGPROF", "setitimer", "pthread_sigmask"))
-"""True if a child can limit its own searches: Windows has no timer of processor time."""
-
-PATIENCE = 10.0
-"""Seconds by the clock that a child may take beyond the processor time of its search, or to start."""
-
-_READY = b"ready\n"
 _NOTHING = b"nothing\n"
 
-# Standard input is a socket, which takes the answers too. Signals that the parent blocks or ignores are so in
-# the child as well, and the timer would do nothing.
-_CODE = """
-import re, signal, sys
-signal.signal(signal.SIGPROF, signal.SIG_DFL)
-signal.pthread_sigmask(signal.SIG_SETMASK, [])
-requests, answers = sys.stdin.buffer, open(0, "wb", 0, closefd=False)
+_CODE = (
+    PREPARED
+    + """
+import re
 answers.write(b"ready\\n")
 while line := requests.readline().split():
     method, flags, seconds, *sizes = line
@@ -49,173 +26,27 @@ while line := requests.readline().split():
     signal.setitimer(signal.ITIMER_PROF, 0)
     answers.write(b"%d %d\\n" % match.span() if match else b"nothing\\n")
 """
+)
 
 
-class SearchProcess:
-    """The child that searches for this process. It is started when needed, and again after it was killed.
-
-    A fork of this process has a child of its own.
-    """
+class SearchProcess(KillableChild):
+    """The child that searches for this process."""
 
     def __init__(self) -> None:
-        self._begin()
-        at_fork("searches", in_child=self.after_fork)
-        at_exit("searches", self.end)
-
-    def _begin(self) -> None:
-        self._child: _Child | None = None
-        self._turn = threading.Lock()
-        self._ending = False
+        super().__init__(lambda: _CODE)
 
     def find(
         self, method: SearchMethod, pattern: re.Pattern[str], text: str, seconds: float
     ) -> tuple[int, int] | None:
-        """Where the match starts and ends, or None. Each search waits for its turn.
-
-        Raises:
-            TimeoutError: the search took more than `seconds` of processor time.
-            ChildProcessError: there is no child, or it was killed; the message says why.
-        """
+        """Where the match starts and ends, or None. Each search waits for its turn. Raises as `ask`."""
         flags = pattern.flags & ~int(re.DEBUG)
         parts = [part.encode("utf-8", "surrogatepass") for part in (pattern.pattern, text)]
         head = f"{method} {flags} {seconds} {len(parts[0])} {len(parts[1])}\n"
-        request = b"".join([head.encode(), *parts])
-        with self._turn:
-            try:
-                answer = self._ask(request, seconds)
-            except ConnectionError:  # killed by somebody else, perhaps long ago
-                if self._ending:
-                    raise ChildProcessError("this process is ending") from None
-                try:
-                    answer = self._ask(request, seconds)
-                except ConnectionError as error:
-                    raise ChildProcessError(f"the process that searched ended ({error})") from None
+        answer = self.ask(b"".join([head.encode(), *parts]), seconds)
         if answer == _NOTHING:
             return None
         start, end = answer.split()
         return int(start), int(end)
-
-    def _ask(self, request: bytes, seconds: float) -> bytes:
-        child = self._child = self._child or _Child()
-        try:
-            return child.ask(request, seconds)
-        except BaseException:  # also KeyboardInterrupt: the next search would read the answer of this one
-            self._child = None
-            child.end()
-            raise
-
-    def end(self) -> None:
-        """End the child at the exit of this process. Waits for no search: the one that runs fails."""
-        self._ending = True
-        child, self._child = self._child, None
-        if child is not None:
-            child.end()
-
-    def after_fork(self) -> None:
-        """In a fork of this process: close the connection to the child, which belongs to the parent."""
-        if self._child is not None:
-            self._child.leave()
-        self._begin()
-
-
-class _Child:
-    """One started child process and the socket to it.
-
-    Raises:
-        ChildProcessError: it cannot be started.
-    """
-
-    def __init__(self) -> None:
-        import socket
-        import subprocess
-
-        command = [_interpreter(), "-I", "-S", "-c", _CODE]
-        null = subprocess.DEVNULL
-        # Without this flag, a process that has SIGPIPE at its default dies when it writes to a dead child.
-        self._no_signal: int = getattr(socket, "MSG_NOSIGNAL", 0)
-        self._ready = False
-        ours = None
-        try:
-            ours, theirs = socket.socketpair()
-            with theirs:  # a session of its own: Ctrl-C is for the parent
-                self._process: subprocess.Popen[bytes] = subprocess.Popen(  # noqa: S603 - our own interpreter
-                    command, stdin=theirs.fileno(), stdout=null, stderr=null, start_new_session=True
-                )
-        except (OSError, ValueError, RuntimeError, subprocess.SubprocessError) as error:
-            if ours is not None:
-                ours.close()
-            raise ChildProcessError(f"no process could be started: {error}") from None
-        self._socket = ours
-
-    def ask(self, request: bytes, seconds: float) -> bytes:
-        """The answer to a request.
-
-        Raises:
-            TimeoutError: there was none in time.
-            ConnectionError: the child was killed, but not by its timer.
-            ChildProcessError: it never got ready.
-        """
-        if not self._ready:
-            self._await_ready()
-        began = time.monotonic()
-        self._socket.settimeout(seconds + PATIENCE)
-        try:
-            self._socket.sendall(request, self._no_signal)
-            return self._line()
-        except TimeoutError:
-            raise
-        except OSError:
-            self._process.kill()  # if it is not dead yet
-            code = self._process.wait()
-            # Where this process ignores SIGCHLD, nobody is told how a child ended: 0 is all that is known.
-            if code == -signal.SIGPROF or (code == 0 and time.monotonic() - began >= seconds):
-                raise TimeoutError from None
-            raise ConnectionError(f"exit code {code}") from None
-
-    def _await_ready(self) -> None:
-        """Wait until it runs, so that the time of the first search does not include the start."""
-        self._socket.settimeout(PATIENCE)
-        try:
-            self._ready = self._line() == _READY
-        except OSError:
-            pass
-        if not self._ready:
-            raise ChildProcessError(f"no process could be started: {sys.executable} began to run no Python")
-
-    def _line(self) -> bytes:
-        line = b""
-        while not line.endswith(b"\n"):
-            received = self._socket.recv(64)
-            if not received:
-                raise ConnectionResetError
-            line += received
-        return line
-
-    def end(self) -> None:
-        """Kill it, and wait until it is gone."""
-        self._process.kill()
-        self._process.wait()
-        self._socket.close()
-
-    def leave(self) -> None:
-        """Close this copy of its socket, so that it ends with its own parent."""
-        self._socket.close()
-        self._process.returncode = 0  # or `Popen` warns that it still runs
-
-
-def _interpreter() -> str:
-    """The path of Python.
-
-    Raises:
-        ChildProcessError: it is another application that has Python built in, and would start once more.
-    """
-    path = sys.executable or ""
-    name = os.path.basename(path).lower()
-    if getattr(sys, "frozen", False) or not name.startswith(("python", "pypy")):
-        raise ChildProcessError(
-            f"no process could be started: sys.executable is {path!r}, which is no Python"
-        )
-    return path
 
 
 search_process = SearchProcess()

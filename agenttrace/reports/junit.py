@@ -15,6 +15,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.reports.by_example import ExampleResults, by_example
+from agenttrace.reports.metrics import metric_rows
 from agenttrace.reports.requirements import why_expected
 from agenttrace.reports.terminal import interruption_line
 from agenttrace.reports.text import plain, safe, safe_line
@@ -87,6 +88,9 @@ def _about_the_run(report: EvaluationReport) -> Iterator[tuple[str, str]]:
             yield f"agenttrace:{name}", rate
     for name, mean in report.means.items():
         yield f"agenttrace:mean:{name}", str(mean)
+    for row in metric_rows(report):
+        text = f"{row.values} over {row.samples}" if row.error is None else f"errored: {row.error}"
+        yield f"agenttrace:metric:{row.scorer}:{row.name}", text
 
 
 def _about_the_example(example: ExampleResults) -> Iterator[tuple[str, str]]:

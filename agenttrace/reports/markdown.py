@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from agenttrace.core.report import EvaluationReport
 from agenttrace.reports.by_example import ExampleResults, by_example
 from agenttrace.reports.first_line import not_passed
+from agenttrace.reports.metrics import metric_rows
 from agenttrace.reports.requirements import is_accepted, requirement_lines
 from agenttrace.reports.terminal import interruption_line
 from agenttrace.reports.text import plain, safe, safe_line
@@ -44,7 +45,8 @@ def markdown_report(report: EvaluationReport, comparison: Sequence[str] = (), *,
     `comparison` are lines about this run and a baseline. What does not fit into `limit` characters is left
     out, which the last line says. Redact the report first, as the store does: it holds what was recorded.
     """
-    parts = [_head(report), scorer_table(scorer_rows(report))]
+    parts = [_head(report), scorer_table(scorer_rows(report)), _metric_table(report)]
+    parts = [part for part in parts if part]
     if comparison:
         parts.append("**Compared with the baseline**\n\n" + fenced("\n".join(comparison), limit // 4) + "\n")
     bad = [example for example in by_example(report) if example.outcome != "passed"]
@@ -91,6 +93,22 @@ def scorer_table(rows: Sequence[ScorerRow]) -> str:
     return "\n".join(lines) + "\n" + more
 
 
+def _metric_table(report: EvaluationReport) -> str:
+    """The metrics of a task as a table, nothing where there are none."""
+    rows = metric_rows(report)
+    if not rows:
+        return ""
+    lines = ["| metric | of | value | samples |", "|---|---|---|---|"]
+    for row in rows[:_ROWS]:
+        values = in_cell(row.values, 500) if row.error is None else f"⚠️ errored: {in_cell(row.error, 500)}"
+        informs = " (qa)" if row.informs else ""
+        lines.append(
+            f"| {in_cell(row.name)} | {in_cell(row.scorer)}{informs} | {values} | {in_cell(row.samples)} |"
+        )
+    more = f"\n… {len(rows) - _ROWS} more metrics\n" if len(rows) > _ROWS else ""
+    return "\n".join(lines) + "\n" + more
+
+
 def append_step_summary(text: str) -> None:
     """Append Markdown to the step summary where the CI names a file for it; elsewhere do nothing.
 
@@ -113,9 +131,9 @@ def in_line(text: str, limit: int = 200) -> str:
     return f"{ticks}{blank}{line}{blank}{ticks}"
 
 
-def in_cell(text: str) -> str:
+def in_cell(text: str, limit: int = 120) -> str:
     """Recorded text in a cell of a table, where a bar must not end the cell."""
-    return re.sub(r"(\\*)\|", lambda match: f"{match[1]}{match[1] and chr(92)}\\|", in_line(text, 120))
+    return re.sub(r"(\\*)\|", lambda match: f"{match[1]}{match[1] and chr(92)}\\|", in_line(text, limit))
 
 
 def fenced(text: str, limit: int = _DETAILS) -> str:

@@ -17,6 +17,7 @@ from agenttrace.core.score import Score, mean_values
 from agenttrace.core.text import error_line
 from agenttrace.reports.diff_width import fitted_diff
 from agenttrace.reports.first_line import FAILURE_WIDTH, label, not_passed, why
+from agenttrace.reports.metrics import metric_lines
 from agenttrace.reports.requirements import (
     expectation_lines,
     is_accepted,
@@ -335,7 +336,12 @@ def _summary(report: EvaluationReport) -> Iterator[Line]:
         lines.append(
             f"{passed} of {total} runs passed ({trials} trials an example): pass rate {passed / total:.3g}"
         )
-    summary = [*map(Line, lines), *requirement_lines(report), *expectation_lines(report)]
+    summary = [
+        *map(Line, lines),
+        *metric_lines(report),
+        *requirement_lines(report),
+        *expectation_lines(report),
+    ]
     if report.metadata.get("interrupted"):
         summary.append(Line(interruption_line(report)))
     yield from summary

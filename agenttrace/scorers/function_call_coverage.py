@@ -9,7 +9,6 @@ from typing import Any, Literal, Unpack
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.json_reader import InvalidJSON, lenient_json
-from agenttrace.core.jsonable import readable_json
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.pattern import Call
@@ -19,6 +18,7 @@ from agenttrace.matching.lcs import lcs_length
 from agenttrace.matching.parallel import parallel_facts
 from agenttrace.matching.selection import actual_calls
 from agenttrace.scorers.call_scorer import CallOptions, CallScorer
+from agenttrace.templates.template import Template, TemplateTrouble, is_template
 
 Metric = Literal["all_required_calls_made", "required_calls_coverage"]
 
@@ -122,39 +122,31 @@ def json_renderer(scorer: str, text: str) -> Callable[[Example], Any]:
     """Return a function that gives the JSON value of the text for an example.
 
     A template sees ``sample``: the example's fields, with its additional_metadata beside them (which go
-    first). Lists and mappings that it puts out are written as JSON; a field that is not there is an error.
-    Templates are run in Jinja's sandbox.
+    first). One that is an expression gives its value; any other, and an expression that gives a text, the
+    value of the JSON text. See `Template` for what it may do, and for how long.
 
     Raises:
         ScorerError: the template cannot be read, or the text is not JSON. The returned function raises it
             where the template cannot be rendered or does not render JSON.
     """
-    if "{{" not in text and "{%" not in text:
+    if not is_template(text):
         value = _json(scorer, text)
         return lambda _: value
-    from jinja2 import StrictUndefined, TemplateError
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
-
-    environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, finalize=_as_json)
     try:
-        template = environment.from_string(text)
-    except TemplateError as error:
-        raise ScorerError(f"{scorer}: the template {text!r} cannot be read: {error}") from None
+        template = Template.parse(text)
+    except TemplateTrouble as trouble:
+        raise ScorerError(f"{scorer}: the template {text!r:.200} cannot be read: {trouble}") from None
 
     def render(example: Example) -> Any:
         fields = example.to_dict()
         sample = {**fields, **(fields.get("additional_metadata") or {})}
         try:
             output = template.render(sample=sample)
-        except (TemplateError, ArithmeticError, LookupError, TypeError, ValueError) as error:
-            raise ScorerError(f"{scorer}: the template {text!r} cannot be rendered: {error}") from None
-        return _json(scorer, output)
+        except TemplateTrouble as trouble:
+            raise ScorerError(f"{scorer}: the template {text!r:.200} cannot be rendered: {trouble}") from None
+        return _json(scorer, output) if isinstance(output, str) else output
 
     return render
-
-
-def _as_json(value: Any) -> Any:
-    return readable_json(value) if isinstance(value, list | tuple | dict) else value
 
 
 def _json(scorer: str, text: str) -> Any:

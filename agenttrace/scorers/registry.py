@@ -6,6 +6,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, TypeGuard
 
 from agenttrace.core.errors import ScorerError, did_you_mean
@@ -83,11 +84,26 @@ def scorer_named(name: str, options: Mapping[str, Any] | None = None) -> Scorer:
         ScorerError: there is no such scorer or option, a needed option is missing, or the scorer refuses a
             value.
     """
+    return scorer_made(*_entry(name), options or {})
+
+
+def maker_named(name: str) -> Callable[..., Any]:
+    """What makes the scorers that a name stands for.
+
+    Raises:
+        ScorerError: there is no such scorer.
+    """
+    return _entry(name)[1]
+
+
+def _entry(name: str) -> tuple[str, Callable[..., Any]]:
     entry = _scorers.get(_plain(name))
     if entry is None:
-        hint = did_you_mean(name, [label for label, _ in _scorers.values()])
+        near = get_close_matches(_plain(name), list(_scorers), n=1)
+        labels = [_scorers[plain][0] for plain in near] or [label for label, _ in _scorers.values()]
+        hint = f"; did you mean {labels[0]!r}?" if near else did_you_mean(name, labels)
         raise ScorerError(f"there is no scorer {name!r}{hint}")
-    return scorer_made(*entry, options or {})
+    return entry
 
 
 def scorer_made(label: str, kind: Callable[..., Any], options: Mapping[str, Any]) -> Scorer:

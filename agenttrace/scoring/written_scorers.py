@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
+from agenttrace.core.dotted_name import imported
 from agenttrace.core.errors import AgentTraceError, ScorerError
 from agenttrace.core.json_reader import InvalidJSON, decode_at
 from agenttrace.core.protocols import Scorer
 from agenttrace.scorers import register_scorer, scorer_named
-from agenttrace.scorers.registry import is_registered
+from agenttrace.scorers.registry import is_registered, maker_named, maker_of, option_names, scorer_made
 
 
 def written_scorer(entry: str | Mapping[str, Any]) -> Scorer:
@@ -30,6 +33,53 @@ def written_scorer(entry: str | Mapping[str, Any]) -> Scorer:
         raise
     except (AgentTraceError, TypeError, ValueError) as error:
         raise ScorerError(f"{name}: {error}") from error
+
+
+_OF_ONES_OWN = re.compile(r"(?P<target>[\w.]+:[A-Za-z_][\w.]*)(?::(?P<options>.*))?", re.S)
+
+
+def type_and_options(text: str) -> tuple[str, dict[str, Any]]:
+    """Read ``Name:option=value`` as `name_and_options` does, or ``pkg.mod:name:option=value``.
+
+    Raises:
+        ScorerError: an option without a value.
+    """
+    match = _OF_ONES_OWN.fullmatch(text)
+    if match is None or is_known(text.partition(":")[0]):
+        return name_and_options(text)
+    return match["target"], written_options(match["options"] or "")
+
+
+def scorer_of(kind: str, options: Mapping[str, Any], *directories: Path) -> Scorer:
+    """Make the scorer of a name that is known, or of ``pkg.mod:name``: one of the user's own.
+
+    That is a scorer, such as a function with `@scorer`, a class of scorers, or a function that returns one;
+    its module is searched for as by `imported`.
+
+    Raises:
+        ScorerError: there is no such scorer or option, or the scorer refuses a value.
+        ConfigError: there is no such module or name.
+    """
+    if ":" not in kind:
+        return written_scorer({kind: options})
+    maker = scorer_maker(kind, *directories)
+    try:
+        return scorer_made(kind, maker, options)
+    except ScorerError:
+        raise
+    except (AgentTraceError, TypeError, ValueError) as error:
+        raise ScorerError(f"{kind}: {error}") from error
+
+
+def scorer_maker(kind: str, *directories: Path) -> Callable[..., Any]:
+    """What makes the scorers of a name. Raises as `scorer_of`."""
+    if ":" not in kind:
+        _register_judges()
+        return maker_named(kind)
+    _, target = imported(kind, *directories)
+    if inspect.isfunction(target) and any(option_names(target).values()):
+        raise ScorerError(f"{kind} is a plain function; put @scorer before it")
+    return maker_of(target)
 
 
 def is_known(name: str) -> bool:

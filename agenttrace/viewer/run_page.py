@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from agenttrace.core.report import EvaluationReport, ScoringResult
+from agenttrace.reports.metrics import metric_rows
 from agenttrace.runs.reference import find_run
 from agenttrace.viewer.missing_page import no_run
 from agenttrace.viewer.people import words_on_run
@@ -83,6 +84,7 @@ def run_context(report: EvaluationReport, show: str = "", start: int = 0, rows: 
         "start": start,
         "after": start + rows if start + rows < len(chosen) else None,
         "scorers": scorer_rows(report),
+        "metrics": metric_rows(report),
         "trials": max((result.trials for result in report), default=1),
         "facts": _facts(report.metadata),
         "words": {},

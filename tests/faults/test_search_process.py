@@ -13,6 +13,7 @@ import time
 
 import pytest
 
+from agenttrace.process import killable_child
 from agenttrace.process import search_process as module
 from agenttrace.process.search_process import SearchProcess
 
@@ -94,7 +95,7 @@ def test_a_child_that_was_killed_between_two_searches_is_replaced(process):
 
 def test_a_child_that_is_killed_again_and_again_is_an_error(process, monkeypatch):
     monkeypatch.setattr(module, "_CODE", "open(0, 'wb', 0).write(b'ready\\n'); input()")
-    with pytest.raises(ChildProcessError, match=r"the process that searched ended \(exit code"):
+    with pytest.raises(ChildProcessError, match=r"the process that worked on it ended \(exit code"):
         process.find("search", FINE, "abba", 5.0)
 
 
@@ -102,7 +103,7 @@ def test_a_child_that_was_stopped_is_given_up_by_the_clock(process, monkeypatch)
     process.find("search", FINE, "abba", 5.0)
     stopped = child_of(process)
     os.kill(stopped, signal.SIGSTOP)
-    monkeypatch.setattr(module, "PATIENCE", 0.2)
+    monkeypatch.setattr(killable_child, "PATIENCE", 0.2)
     with pytest.raises(TimeoutError):
         process.find("search", FINE, "b" * 10_000_000, 0.1)
     assert is_gone(stopped)
