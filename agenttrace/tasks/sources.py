@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -116,8 +117,13 @@ def _traces_in_store(entry: TracesEntry, document: Document, store: str | Store 
 
 
 def _matching(entry: TracesEntry, store: Store) -> list[Trace]:
-    most = entry.limit or MOST_TRACES
-    return list(iter_traces(store, entry.where or "", project=entry.project, limit=most))
+    """The traces, without those that an evaluation of recorded runs stored: they are copies of runs.
+
+    Else each evaluation of a store's traces would give the next one as many more.
+    """
+    traces = iter_traces(store, entry.where or "", project=entry.project)
+    runs = (one for one in traces if not (one.is_recorded_run and store.scores(one.trace_id)))
+    return list(islice(runs, entry.limit or MOST_TRACES))
 
 
 def _of_traces(traces: Sequence[Trace], document: Document) -> list[Example]:

@@ -227,6 +227,19 @@ def test_recorded_traces_are_the_source_of_calls(write, tmp_path):
     assert {result.example.additional_metadata["trace_id"] for result in report} == set(ids)
 
 
+def test_what_an_evaluation_of_recorded_runs_stores_is_no_run_for_the_next_one(write, tmp_path):
+    recorded(tmp_path / "runs.db")
+    path = write("""
+        traces: {store: runs.db, where: "tool:search"}
+        scorers: [{type: function_call_coverage, function_calls: [search]}]
+    """)
+    for _ in range(2):
+        report = load_task(path).run(tracer=Tracer("recorded", store=str(tmp_path / "runs.db")))
+        assert report.counts["passed"] == 2
+    stored = SQLiteStore(tmp_path / "runs.db").traces()
+    assert len(stored) == 6
+
+
 def test_a_dataset_finds_its_traces_by_their_input(write, tmp_path):
     recorded(tmp_path / "runs.db")
     path = write("""
