@@ -100,6 +100,7 @@ if TYPE_CHECKING:
         LoopScorer,
         NumericDifferenceScorer,
         RegexScorer,
+        StateScorer,
         ToolCallArgsScorer,
         ToolCallCountScorer,
         ToolCallOrderScorer,
@@ -152,6 +153,7 @@ _HOMES = {
     "agenttrace.scorers": (
         "BudgetScorer ContainsScorer ExactMatchScorer ExecutionOrderScorer FunctionCallCoverageScorer"
         " JSONCorrectnessScorer JSONSimilarityScorer LoopScorer NumericDifferenceScorer RegexScorer"
+        " StateScorer"
         " ToolCallArgsScorer ToolCallCountScorer ToolCallOrderScorer ToolCallOutputScorer"
         " ToolDependencyScorer ToolOrderScorer ToolPermissionScorer TrajectoryScorer scorer"
     ),
@@ -214,6 +216,7 @@ __all__ = [
     "ScorerError",
     "ScoringResult",
     "Span",
+    "StateScorer",
     "StoreError",
     "SummarizationScorer",
     "TelemetryError",

@@ -18,6 +18,7 @@ from agenttrace.core.executions import Execution, executions_of
 from agenttrace.core.identity import new_trace_key, trace_id_text
 from agenttrace.core.model_requests import LLM, ModelRequest, cut_answer, offered_tools
 from agenttrace.core.span import Span, SpanError
+from agenttrace.core.state import STATE, StateReading
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.tool_call import UNRECORDED_STATUSES, ToolCall, Window
 from agenttrace.core.tool_schemas import tool_definitions
@@ -288,6 +289,16 @@ class Trace:
         return frozenset(
             span.attributes[semconv.TURN] for span in self.spans if semconv.TURN in span.attributes
         )
+
+    @cached_property
+    def states(self) -> Mapping[str, StateReading]:
+        """What `tracer.state` read at the start and at the end of the capture, by the states' names."""
+        return {span.name: StateReading.of(span) for span in self.spans if span.span_type == STATE}
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether nothing was recorded but states."""
+        return all(span.span_type == STATE for span in self.spans)
 
     def _tool_call(
         self, index: int, execution: Execution, window: Window | None, place: CallPath

@@ -11,6 +11,7 @@ from typing import Any
 
 from agenttrace.core.errors import DatasetError, ExpectationError, did_you_mean, with_article
 from agenttrace.core.example import Example
+from agenttrace.expectations.expected_state import parse_expected_state
 from agenttrace.expectations.parse import parse_expectation
 
 Place = tuple[str | int, ...]
@@ -139,6 +140,7 @@ def load_example(
     try:
         example = Example.from_dict(_with_extras(entry, extras), source=source)
         _check_expectation(example.expected_tools)
+        _check_state(example.expected_state)
         return example
     except DatasetError as error:
         name = f"{label}.{error.field}" if error.field and label else error.field or label
@@ -159,6 +161,16 @@ def _check_expectation(raw: Any) -> None:
             except ExpectationError as cause:
                 raise DatasetError(str(cause), field=f"expected_tools[{index}]") from None
         raise DatasetError(str(error), field="expected_tools") from None
+
+
+def _check_state(raw: Any) -> None:
+    """Raise a DatasetError where the expected state cannot be understood, naming the state."""
+    for name, expected in (raw or {}).items():
+        try:
+            parse_expected_state({name: expected})
+        except ExpectationError as error:
+            message = str(error).removeprefix(f"expected_state.{name}: ")
+            raise DatasetError(message, field=f"expected_state.{name}") from None
 
 
 def _with_extras(entry: Mapping[str, Any], extras: Collection[str]) -> Mapping[str, Any]:

@@ -187,7 +187,7 @@ class Engine:
         run = yield from run_example(self.target, example, self.capture, isolation, self.timeout, self.advice)
         if self.spending is not None:
             self.spending.add_run(run.trace)
-        if self.recording or run.trace is None or run.trace.spans:
+        if self.recording or run.trace is None or not run.trace.is_bare:
             return run
         return run._replace(trace=None)  # an empty trace would say that nothing was called
 
@@ -277,7 +277,7 @@ def why_not_comparable(example: Example, trace: Trace | None, function_name: str
             f"expected_tools says which tools {function_name} should call, and recording is switched off, so "
             "nothing says which it did; remove Tracer(enabled=False) or AGENTTRACE_ENABLED=0"
         )
-    if trace is None or not example.expected_tools or trace.spans:
+    if trace is None or not example.expected_tools or not trace.is_bare:
         return None
     return (
         f"tools are expected, but nothing was recorded while {function_name} ran; decorate the tools "

@@ -12,6 +12,7 @@ from agenttrace.scorers.loop import LoopScorer
 from agenttrace.scorers.numeric_difference import NumericDifferenceScorer
 from agenttrace.scorers.regex import RegexScorer
 from agenttrace.scorers.registry import known_scorers, register_scorer, scorer_named
+from agenttrace.scorers.state import StateScorer
 from agenttrace.scorers.tool_call_args import ToolCallArgsScorer
 from agenttrace.scorers.tool_call_count import ToolCallCountScorer
 from agenttrace.scorers.tool_call_order import ToolCallOrderScorer
@@ -33,6 +34,7 @@ __all__ = [
     "LoopScorer",
     "NumericDifferenceScorer",
     "RegexScorer",
+    "StateScorer",
     "ToolCallArgsScorer",
     "ToolCallCountScorer",
     "ToolCallOrderScorer",
