@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any, TypeAlias
 
@@ -84,7 +84,7 @@ class StateScorer:
             "matched": matched,
             "expected": expected,
             "forbidden": forbidden,
-            "changes": {state.name: _counts(state) for state in states},
+            "changes": _counts(states),
             **outcome_rows(states),
         }
         value = matched / total if total else 1.0
@@ -141,8 +141,8 @@ class StateScorer:
         return jsonable(state)
 
 
-def _counts(state: StateComparison) -> dict[str, int]:
-    kinds = [change.kind for change in state.changes]
+def _counts(states: Sequence[StateComparison]) -> dict[str, int]:
+    kinds = [change.kind for state in states for change in state.changes]
     return {kind: kinds.count(kind) for kind in ("added", "removed", "changed")}
 
 
