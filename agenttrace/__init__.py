@@ -14,6 +14,7 @@ from agenttrace.version import __version__
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agenttrace.client import Client
+    from agenttrace.conversations import Conversation, ScriptedUser, UserSimulator
     from agenttrace.core.errors import (
         AgentTraceError,
         ConfigError,
@@ -109,6 +110,7 @@ if TYPE_CHECKING:
         ToolOrderScorer,
         ToolPermissionScorer,
         TrajectoryScorer,
+        TurnsScorer,
         scorer,
     )
     from agenttrace.tracer import Tracer
@@ -132,6 +134,7 @@ _HOMES = {
     "agenttrace.redaction": "Redaction",
     "agenttrace.core.tool_call": "ANY ExpectedToolCall ToolCall",
     "agenttrace.core.trace": "Trace",
+    "agenttrace.conversations": "Conversation ScriptedUser UserSimulator",
     "agenttrace.datasets": "EvalDataset get_examples_from_yaml",
     "agenttrace.defaults": "default_tracer observe wrap",
     "agenttrace.evaluation": "assert_test assert_test_async run_evaluation run_evaluation_async",
@@ -155,7 +158,8 @@ _HOMES = {
         " JSONCorrectnessScorer JSONSimilarityScorer LoopScorer NumericDifferenceScorer RegexScorer"
         " StateScorer"
         " ToolCallArgsScorer ToolCallCountScorer ToolCallOrderScorer ToolCallOutputScorer"
-        " ToolDependencyScorer ToolOrderScorer ToolPermissionScorer TrajectoryScorer scorer"
+        " ToolDependencyScorer ToolOrderScorer ToolPermissionScorer TrajectoryScorer"
+        " TurnsScorer scorer"
     ),
     "agenttrace.tracer": "Tracer",
     "agenttrace.tracing.context": "propagate",
@@ -179,6 +183,7 @@ __all__ = [
     "ContextualPrecisionScorer",
     "ContextualRecallScorer",
     "ContextualRelevancyScorer",
+    "Conversation",
     "CostLimit",
     "DatasetError",
     "DerailmentScorer",
@@ -215,6 +220,7 @@ __all__ = [
     "ScorerData",
     "ScorerError",
     "ScoringResult",
+    "ScriptedUser",
     "Span",
     "StateScorer",
     "StoreError",
@@ -232,6 +238,8 @@ __all__ = [
     "Tracer",
     "TrajectoryJudge",
     "TrajectoryScorer",
+    "TurnsScorer",
+    "UserSimulator",
     "__version__",
     "any_of",
     "approx",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,6 +56,11 @@ class StateReading:
             unknown=_paths(attributes.get(semconv.STATE_UNKNOWN)),
             shared=bool(attributes.get(semconv.STATE_SHARED)),
         )
+
+
+def only_states(spans: Iterable[Span]) -> bool:
+    """Whether nothing was recorded but states: a run of which nothing else is known."""
+    return all(span.span_type == STATE for span in spans)
 
 
 def _paths(value: Any) -> frozenset[Path]:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 from agenttrace.core.errors import ConfigError, did_you_mean
 from agenttrace.core.example import Example
 from agenttrace.core.jsonable import jsonable
+from agenttrace.core.state import only_states
 from agenttrace.core.trace import Trace
 from agenttrace.scoring.apply import copied_input, users_traceback
 from agenttrace.scoring.closed_loop import advice_for
@@ -84,7 +85,7 @@ def run_example(
         open_calls = [span.name for span in trace.spans if span.status == "cancelled"]
     failure = _failure(target, outcome, timeout, open_calls, advice)
     fields: dict[str, Any] = {
-        "tools_called": [call.name for call in trace.tool_calls] if not trace.is_bare else None
+        "tools_called": [call.name for call in trace.tool_calls] if not only_states(trace.spans) else None
     }
     if failure is None:
         fields["actual_output"] = _recorded(outcome.value)

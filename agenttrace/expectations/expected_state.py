@@ -183,23 +183,23 @@ def places_at(text: str, *states: Any) -> Iterator[Path]:
 
     A key that is there is taken as it is, also with dots or a ``*`` in it.
     """
-    found: dict[Path, None] = {}
+    places: dict[Path, None] = {}
     for state in states:
-        for path in _found(text, state):
-            found[path] = None
-    if not found and not is_glob(text):
+        for path in _places_in(text, state):
+            places[path] = None
+    if not places and not is_glob(text):
         longest = max((_known(text, state) for state in states), key=len)
-        found[longest] = None
-    yield from found
+        places[longest] = None
+    yield from places
 
 
-def _found(text: str, state: Any) -> Iterator[Path]:
+def _places_in(text: str, state: Any) -> Iterator[Path]:
     if not text:
         yield ()
         return
     for step, rest in _splits(text):
         for key in _keys(step, state):
-            yield from ((key, *path) for path in _found(rest, state[key]))
+            yield from ((key, *path) for path in _places_in(rest, state[key]))
             if not is_glob(step):
                 return
 

@@ -227,8 +227,8 @@ def _paired(start: Sequence[Any], end: Sequence[Any]) -> Iterator[Pairing]:
     if stop - head > _MOST_ALIGNED or end_stop - head > _MOST_ALIGNED:
         blocks = [("replace", head, stop, head, end_stop)]
     else:
-        found = SequenceMatcher(None, one[head:stop], other[head:end_stop], autojunk=False).get_opcodes()
-        blocks = [(tag, a + head, b + head, c + head, d + head) for tag, a, b, c, d in found]
+        aligned = SequenceMatcher(None, one[head:stop], other[head:end_stop], autojunk=False).get_opcodes()
+        blocks = [(tag, a + head, b + head, c + head, d + head) for tag, a, b, c, d in aligned]
     for tag, a, b, c, d in blocks:
         if tag == "equal":
             yield from zip(range(a, b), range(c, d), strict=True)

@@ -95,20 +95,20 @@ class StateComparison:
         for change in wrong:
             path = path_text(change.path)
             before = self.changes.before(change.path)
-            wanted, found = change.before, change.after
+            wanted, actual = change.before, change.after
             if change.kind == "unknown":
                 if cannot_tell(change.cause, path) == 0.0:
-                    yield StateRow("differs", "end", path, wanted, before, found, note=change.cause)
+                    yield StateRow("differs", "end", path, wanted, before, actual, note=change.cause)
             elif change.kind == "removed":
                 word = "added" if before is NOWHERE else "end"
                 yield StateRow("missing", word, path, wanted, before)
             elif change.kind == "added":
                 note = "is to be removed" if before is not NOWHERE else ""
-                yield StateRow("forbidden", "added", path, NOWHERE, before, found, note=note)
+                yield StateRow("forbidden", "added", path, NOWHERE, before, actual, note=note)
             else:
-                differences = (Difference("", wanted, found),)
+                differences = (Difference("", wanted, actual),)
                 word = "changed" if before is not NOWHERE else "added"
-                yield StateRow("differs", word, path, wanted, before, found, differences)
+                yield StateRow("differs", word, path, wanted, before, actual, differences)
 
     def _rows(self) -> Iterator[StateRow]:
         wanted = [one for place in self._expected.places for one in self._wanted(place)]

@@ -21,6 +21,7 @@ from agenttrace.scorers.tool_dependency import ToolDependencyScorer
 from agenttrace.scorers.tool_order import ToolOrderScorer
 from agenttrace.scorers.tool_permission import ToolPermissionScorer
 from agenttrace.scorers.trajectory import TrajectoryScorer
+from agenttrace.scorers.turns import TurnsScorer
 
 __all__ = [
     "BudgetScorer",
@@ -43,6 +44,7 @@ __all__ = [
     "ToolOrderScorer",
     "ToolPermissionScorer",
     "TrajectoryScorer",
+    "TurnsScorer",
     "known_scorers",
     "register_scorer",
     "scorer",

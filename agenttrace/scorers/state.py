@@ -129,8 +129,8 @@ class StateScorer:
         state = deepcopy(opened_throughout(reading.start))
         for call in calls:
             function = self._tool(call)
-            given = call.arguments if isinstance(call.arguments, Mapping) else {}
-            arguments = opened_throughout(jsonable(dict(given)))
+            arguments = call.arguments if isinstance(call.arguments, Mapping) else {}
+            arguments = opened_throughout(jsonable(dict(arguments)))
             try:
                 function(state, **arguments)
             except Exception as error:  # choke-point: a function of the user's; said as what it is

@@ -7,7 +7,6 @@ that capture alone. Outside of captures nothing is read. What goes wrong with a 
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Iterator
@@ -22,7 +21,6 @@ from agenttrace.core.interruptions import thrown_in
 from agenttrace.core.jsonable import clean_text
 from agenttrace.core.marks import TYPE, cause_of
 from agenttrace.core.state import START, STATE
-from agenttrace.process.loop_thread import loop_keeper
 from agenttrace.tracing.context import current
 from agenttrace.tracing.freeze import Frozen, freeze, thaw
 from agenttrace.tracing.observed_function import ObservedFunction
@@ -265,6 +263,10 @@ _no_recorder = Recorder("", lambda: None)
 
 def _waited(value: Awaitable[Any], watched: _Watched) -> Any:
     """What an async function returns, on the kept loop of this thread; `_NOTHING` where it does not."""
+    import asyncio  # on use: recording alone needs neither
+
+    from agenttrace.process.loop_thread import loop_keeper
+
     try:
         asyncio.get_running_loop()
     except RuntimeError:

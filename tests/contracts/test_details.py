@@ -241,6 +241,13 @@ def of_dependencies():
     yield of_calls(scorers.ToolDependencyScorer(threshold=0.0), hidden, expected_tools=depends)
 
 
+def of_turns():
+    chat = Trace.from_calls([{"name": "pay", "arguments": {"pin": "[redacted]"}, "turn": 1}])
+    scorer = scorers.TurnsScorer(threshold=0.0)
+    yield of_calls(scorer, chat, turns=[{"expected_tools": ["pay"]}, {"expected_output": "x"}])
+    yield of_calls(scorer, chat, turns=[{"expected_tools": [call("pay", pin="1234")]}])
+
+
 def of_states():
     tracer = Tracer("details", store="memory")
     state = {"a": 1, "b": {"c": 2}, "gone": 3, "lock": object(), "many": {}}
@@ -328,6 +335,7 @@ RULES = {
         of_answer(scorers.RegexScorer("y", threshold=0.0), CUT),
     ],
     "StateScorer": of_states,
+    "TurnsScorer": of_turns,
     "JSONCorrectnessScorer": lambda: [
         of_answer(scorers.JSONCorrectnessScorer(Order), '{"id": "x"}'),
         of_answer(scorers.JSONCorrectnessScorer(Order), '{"id": 1}'),

@@ -1,0 +1,6 @@
+"""Talk to an agent over several turns, with a scripted or a simulated user."""
+
+from agenttrace.conversations.conversation import Conversation
+from agenttrace.conversations.user import Message, ScriptedUser, User, UserSimulator
+
+__all__ = ["Conversation", "Message", "ScriptedUser", "User", "UserSimulator"]
