@@ -20,7 +20,7 @@ from agenttrace.tracing.turn import TurnBlock
 EndedBy = Literal["user", "agent", "limit"]
 UserMaker = Callable[..., User]
 
-_Said = Generator[Any, Any, dict[str, Any]]
+_Steps = Generator[Any, Any, dict[str, Any]]
 """Yields what may be awaited, and gets what it gives."""
 
 
@@ -87,25 +87,27 @@ class Conversation:
                 raise Refused(f"the user of this conversation is given, so {sorted(details)} say nothing")
             return cast(User, self._user)
         try:
-            return cast(UserMaker, self._user)(**details)
+            return self._user(**details)
         except Exception as error:  # choke-point: what makes the user says nothing about the agent
             raise Refused(f"no user could be made of the input: {type(error).__name__}: {error}") from error
 
-    def _steps(self, agent: Callable[..., Any], user: User, first: str | None) -> _Said:
+    def _steps(self, agent: Callable[..., Any], user: User, first: str | None) -> _Steps:
         messages: list[Message] = []
         ended_by: EndedBy = "limit"
         answer: Any = None
         takes_history = _takes_history(agent)
-        for _ in range(self._max_turns):
-            said = first if first is not None and not messages else (yield _from_user(user, messages))
-            if said is None:
+        for number in range(self._max_turns + 1):
+            text = first if first is not None and not messages else (yield _from_user(user, messages))
+            if text is None:
                 ended_by = "user"
                 break
+            if number == self._max_turns:  # there was more to say
+                break
             history = {"history": [dict(one) for one in messages]} if takes_history else {}
-            messages.append({"role": "user", "content": said})
+            messages.append({"role": "user", "content": text})
             with TurnBlock(self._recorder(), None) as turn:
-                turn.input = {"message": said}
-                reply = yield agent(said, **history)
+                turn.input = {"message": text}
+                reply = yield agent(text, **history)
                 turn.output = reply
             if reply is None:
                 ended_by = "agent"
@@ -133,16 +135,16 @@ def _is_async(agent: Any) -> bool:
 async def _from_user(user: User, messages: Sequence[Message]) -> str | None:
     """The user's next message; what goes wrong with it says nothing about the agent."""
     try:
-        said = user.reply([cast(Message, dict(message)) for message in messages])
-        said = await said if isinstance(said, Awaitable) else said
+        text = user.reply([cast(Message, dict(message)) for message in messages])
+        text = await text if isinstance(text, Awaitable) else text
     except Exception as error:  # choke-point: the user's side of the conversation
         raise Refused(f"the user said nothing: {type(error).__name__}: {error}") from error
-    if said is not None and not isinstance(said, str):
-        raise Refused(f"the user's message is a text, or None at the end, got {type(said).__name__}")
-    return said
+    if text is not None and not isinstance(text, str):
+        raise Refused(f"the user's message is a text, or None at the end, got {type(text).__name__}")
+    return text
 
 
-async def _awaited(steps: _Said) -> dict[str, Any]:
+async def _awaited(steps: _Steps) -> dict[str, Any]:
     """Take the steps on the running event loop."""
     value: Any = None
     error: BaseException | None = None
@@ -154,11 +156,11 @@ async def _awaited(steps: _Said) -> dict[str, Any]:
         error = None
         try:
             value = await value if isinstance(value, Awaitable) else value
-        except BaseException as raised:  # goes back into the steps, which close the turn
+        except BaseException as raised:  # choke-point: it goes back into the steps, which close the turn
             error = raised
 
 
-def _waited(steps: _Said) -> dict[str, Any]:
+def _waited(steps: _Steps) -> dict[str, Any]:
     """Take the steps on this thread; what is to be awaited runs on its kept loop."""
     value: Any = None
     error: BaseException | None = None
@@ -179,7 +181,7 @@ def _result_of(awaitable: Awaitable[Any]) -> tuple[Any, BaseException | None]:
     async def run() -> None:
         try:
             outcome.append((await awaitable, None))
-        except BaseException as error:  # raised on the thread that waits
+        except BaseException as error:  # choke-point: it is raised on the thread that waits
             outcome.append((None, error))
 
     loop_keeper().loop().start(run, copy_context(), lambda _: ended.set())

@@ -43,8 +43,8 @@ class ScriptedUser:
 
     def reply(self, messages: Sequence[Message]) -> str | None:
         """The message after as many as the user has said."""
-        said = sum(message["role"] == "user" for message in messages)
-        return self.messages[said] if said < len(self.messages) else None
+        place = sum(message["role"] == "user" for message in messages)
+        return self.messages[place] if place < len(self.messages) else None
 
     def __repr__(self) -> str:
         return f"ScriptedUser({list(self.messages)!r:.200})"
@@ -105,8 +105,8 @@ class UserSimulator:
             text = as_reply(answer).text
             problem = _problem_with(text)
             if not problem:
-                said = lenient_json(text)
-                return None if said["done"] else str(said["message"])
+                reply = lenient_json(text)
+                return None if reply["done"] else str(reply["message"])
             posed = [*posed, {"role": "assistant", "content": text}, {"role": "user", "content": problem}]
         raise JudgeError(f"the simulated user's reply cannot be read: {problem}")
 
@@ -125,12 +125,12 @@ def _seen_by_user(message: Message) -> dict[str, str]:
 def _problem_with(text: str) -> str:
     """What is wrong with a reply; empty where it can be read."""
     try:
-        said = lenient_json(text)
+        reply = lenient_json(text)
     except InvalidJSON as error:
         return f"this is no JSON: {error}"
-    if not isinstance(said, dict) or not isinstance(said.get("done"), bool):
+    if not isinstance(reply, dict) or not isinstance(reply.get("done"), bool):
         return 'reply {"message": text, "done": true or false}'
-    message = said.get("message")
-    if not said["done"] and not (isinstance(message, str) and message.strip()):
+    message = reply.get("message")
+    if not reply["done"] and not (isinstance(message, str) and message.strip()):
         return "the message is empty, and the conversation is not done"
     return ""

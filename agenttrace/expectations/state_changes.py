@@ -245,9 +245,9 @@ def _paired_by_likeness(
     else:
         alike = [[_likeness(start[a], end[b]) for b in after] for a in before]
         pairs = {before[row]: after[column] for row, column in best_pairs(alike)}
-    taken = set(pairs.values())
+    paired = set(pairs.values())
     yield from ((at, pairs.get(at)) for at in before)
-    yield from ((None, at) for at in after if at not in taken)
+    yield from ((None, at) for at in after if at not in paired)
 
 
 def _likeness(start: Any, end: Any) -> float:

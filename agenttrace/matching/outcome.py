@@ -20,6 +20,9 @@ from agenttrace.expectations.values import Difference, agree, prepare
 StateRowKind = Literal["matched", "differs", "missing", "extra", "forbidden"]
 
 
+UNCHANGED = "did not change"
+
+
 @dataclass(frozen=True, slots=True)
 class StateRow:
     """One row of the diff of a state: what was expected at a place, a change that was not, or both.
@@ -203,7 +206,7 @@ class StateComparison:
         unknown = next((change for change in self.changes if _touch(path, change.path)), None)
         if unknown is not None and cannot_tell(unknown.cause, path_text(path)) == 1.0:
             return None
-        return "did not change"
+        return UNCHANGED
 
 
 def _accepts_absence(value: Any) -> bool:

@@ -22,7 +22,7 @@ from agenttrace.core.tool_call import ANY
 from agenttrace.expectations.state_changes import NOWHERE
 from agenttrace.expectations.values import Difference
 from agenttrace.matching.explain import difference_text, value_text
-from agenttrace.matching.outcome import StateComparison, StateRow
+from agenttrace.matching.outcome import UNCHANGED, StateComparison, StateRow
 from agenttrace.matching.rows import ROWS_SIZE
 
 _MARKS = {"matched": "✓", "differs": "~", "missing": "-", "extra": "+", "forbidden": "!"}
@@ -61,10 +61,10 @@ def _lines(place: str, row: StateRow, column: int, width: int) -> Iterator[str]:
     texts = [_change_text(row, room)] if row.kind != "missing" else []
     texts += [difference_text(one, 2 * room) for one in row.differences[:_MOST_DIFFERENCES]]
     if row.kind == "missing":
-        expected = "" if row.expected in (NOWHERE, ANY) else f", expected {value_text(row.expected)}"
-        texts.append(f"missing{f': {row.note}' if row.note else ''}{expected}")
-        if row.after is not NOWHERE and row.before is not NOWHERE and row.note == "did not change":
-            texts.append(f"it is {value_text(row.after)}")
+        silent = row.expected is NOWHERE or row.expected is ANY
+        expected = "" if silent else f", expected {value_text(row.expected)}"
+        note = f"still {value_text(row.after)}" if row.note == UNCHANGED else row.note
+        texts.append(f"missing{f': {note}' if note else ''}{expected}")
     elif row.kind == "forbidden":
         texts.append(f"forbidden{f': {row.note}' if row.note else ''}")
     elif row.note:

@@ -81,7 +81,7 @@ class TurnsScorer:
             raise ScorerError(
                 f"{self.name}: no turns were recorded; mark them with tracer.turn(), or run a Conversation"
             )
-        turns = [self._turn(number, *wanted, run) for number, *wanted in self._expected(example)]
+        turns = [self._turn(run, *expected) for expected in self._expected(example)]
         held = sum(turn.holds for turn in turns)
         details = {
             "matched": held,
@@ -102,10 +102,10 @@ class TurnsScorer:
 
     def _expected(self, example: Example) -> Iterator[tuple[int, Expectation | None, Any, bool]]:
         """The turns of which something is said: number, calls, answer, whether one is expected."""
-        said = [(n, turn) for n, turn in enumerate(example.turns or (), 1) if turn]
-        if not said:
+        turns = [(n, turn) for n, turn in enumerate(example.turns or (), 1) if turn]
+        if not turns:
             raise ScorerError(f"{self.name} needs the example's turns, and something expected of one")
-        for number, turn in said:
+        for number, turn in turns:
             raw, expectation = turn.get("expected_tools"), None
             if raw is not None:
                 expectation = parse_expectation(raw, example.source)
@@ -118,7 +118,7 @@ class TurnsScorer:
             yield number, expectation, read_value(output), output is not None
 
     def _turn(
-        self, number: int, expectation: Expectation | None, wanted: Any, has_output: bool, run: Trace
+        self, run: Trace, number: int, expectation: Expectation | None, wanted: Any, has_output: bool
     ) -> _Turn:
         head = f"    turn {number}"
         if number not in run.turns:

@@ -88,6 +88,7 @@ def test_what_a_conversation_returns_says_who_ended_it(tracer, desk):
     assert talk(messages=["order 7", "bye", "never said"])["ended_by"] == "agent"
     over = talk(messages=["a"] * 9)
     assert (over["ended_by"], over["turns"]) == ("limit", 3)
+    assert talk(messages=["a"] * 3)["ended_by"] == "user"
     assert talk(messages=[])["turns"] == 0
 
 
