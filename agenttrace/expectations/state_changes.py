@@ -57,6 +57,12 @@ class Changes(Sequence[Change]):
         self._changes = list(walk.changes(start, end, ()))
         self._positions = walk.positions
         self._at = {change.path: change for change in self._changes}
+        self._above: dict[Path, Change] = {}
+        for change in sorted(
+            self._changes, key=lambda one: one.kind != "unknown"
+        ):  # what is known comes last
+            for depth in range(len(change.path)):
+                self._above[change.path[:depth]] = change
 
     @overload
     def __getitem__(self, at: int) -> Change: ...
@@ -77,6 +83,12 @@ class Changes(Sequence[Change]):
             if change is not None and change.kind == kind:
                 return change
         return None
+
+    def touching(self, path: Path) -> Change | None:
+        """A change of the place, of one that holds it, or of one in it; a known one, if there is any."""
+        holding = [self._at[path[:n]] for n in range(len(path) + 1) if path[:n] in self._at]
+        holding += [self._above[path]] if path in self._above else []
+        return min(holding, key=lambda one: one.kind == "unknown", default=None)
 
     def before(self, path: Path) -> Any:
         """What stood at a place of the end before; `NOWHERE` where nothing did."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
+from agenttrace.core.errors import ScorerError
 from agenttrace.core.state import Path, StateReading
 from agenttrace.core.tool_call import ArgumentMode
 from agenttrace.expectations.assign import best_pairs
@@ -19,6 +20,9 @@ from agenttrace.expectations.values import Difference, agree, prepare
 
 StateRowKind = Literal["matched", "differs", "missing", "extra", "forbidden"]
 
+
+_MOST_PAIRS = 20_000
+"""Pairs of an expectation and a place that are weighed; of more, the scorer is errored."""
 
 UNCHANGED = "did not change"
 
@@ -63,6 +67,7 @@ class StateComparison:
         self.only = only or target is not NOWHERE
         self._mode: ArgumentMode = "exact" if self.only else "listed"
         self._expected = expected
+        self._weighed = 0
         self._start, self._end = (without(s, expected.ignore) for s in (reading.start, reading.end))
         self.changes = Changes(self._start, self._end, reading)
         if target is NOWHERE:
@@ -93,7 +98,7 @@ class StateComparison:
     def _rows_of_target(self, target: Any, reading: StateReading) -> Iterator[StateRow]:
         wrong = Changes(target, self._end, reading)
         for change in Changes(self._start, target):
-            if change.kind != "unknown" and not any(_touch(change.path, other.path) for other in wrong):
+            if change.kind != "unknown" and wrong.touching(change.path) is None:
                 yield StateRow("matched", change.kind, path_text(change.path), **_values(change))
         for change in wrong:
             path = path_text(change.path)
@@ -146,37 +151,50 @@ class StateComparison:
 
     def _wanted(self, place: ExpectedPlace) -> Iterator[_Wanted]:
         if is_glob(place.path):
-            options = [(path, *self._compared(place, path, place.value)) for path in self._named(place)]
+            named = self._named(place)
+            self._weighed += len(named)
+            if self._weighed > _MOST_PAIRS:
+                raise ScorerError(
+                    f"the state {self.name}: {place.path} and others may mean too many places to pair "
+                    "them; name the places, or expect fewer with *"
+                )
+            options = [(path, *self._compared(place, path, place.value)) for path in named]
             options = [option for option in options if option[2].kind != "missing"]
             yield _Wanted(place, options, StateRow("missing", place.word, place.path, place.value))
             return
         for root in self._named(place):
             for path, value in self._expanded(place, root, place.value):
-                agreement, row = self._compared(place, path, value)
+                agreement, row = self._compared(place, path, value, below=path != root)
                 yield _Wanted(place, () if row.kind == "missing" else [(path, agreement, row)], row)
 
     def _named(self, place: ExpectedPlace) -> list[Path]:
         return list(places_at(place.path, self._end, self._start))
 
     def _expanded(self, place: ExpectedPlace, path: Path, value: Any) -> Iterator[tuple[Path, Any]]:
-        """A mapping says of each of its keys what is expected; of what was added it is the whole value."""
-        inside = isinstance(value, Mapping) and value and place.word != "removed"
-        if place.word == "added" and not isinstance(self.changes.before(path), Mapping):
-            inside = False
-        if not inside:
+        """A mapping says of each of its keys what is expected; where there was none, it is the whole value."""
+        holder = value_at(self._end, path) if place.word == "end" else self.changes.before(path)
+        if (
+            place.word == "removed"
+            or not value
+            or not (isinstance(value, Mapping) and isinstance(holder, Mapping))
+        ):
             yield path, value
             return
         for key, item in value.items():
             yield from self._expanded(place, (*path, str(key)), item)
 
-    def _compared(self, place: ExpectedPlace, path: Path, value: Any) -> tuple[float, StateRow]:
-        """How far a place agrees with what is expected of it, and its row."""
+    def _compared(
+        self, place: ExpectedPlace, path: Path, value: Any, *, below: bool = False
+    ) -> tuple[float, StateRow]:
+        """How far a place agrees with what is expected of it, and its row. Below a place that is named, a key
+        that is new is a change of it."""
         before, after = self.changes.before(path), value_at(self._end, path)
         if place.word == "removed":
             gone = self.changes.above(path, "removed") is not None
             before, after = (value_at(self._start, path), NOWHERE) if gone else (before, after)
         text = path_text(path)
-        failed = self._why_no_such_change(place.word, path, before, after)
+        word = "added" if below and place.word == "changed" and before is NOWHERE else place.word
+        failed = self._why_no_such_change(word, path, before, after)
         if failed is not None and not (place.word == "end" and _accepts_absence(value)):
             return 0.0, StateRow("missing", place.word, text, value, before, after, note=failed)
         actual = before if place.word == "removed" else after
@@ -201,12 +219,11 @@ class StateComparison:
             return "was there before" if before is not NOWHERE else None
         if before is NOWHERE:
             return "was added"
-        if any(change.kind != "unknown" and _touch(path, change.path) for change in self.changes):
-            return None
-        unknown = next((change for change in self.changes if _touch(path, change.path)), None)
-        if unknown is not None and cannot_tell(unknown.cause, path_text(path)) == 1.0:
-            return None
-        return UNCHANGED
+        change = self.changes.touching(path)
+        if change is None:
+            return UNCHANGED
+        known = change.kind != "unknown" or cannot_tell(change.cause, path_text(path)) == 1.0
+        return None if known else UNCHANGED
 
 
 def _accepts_absence(value: Any) -> bool:
@@ -218,12 +235,6 @@ def _values(change: Change) -> dict[str, Any]:
         "before": NOWHERE if change.kind == "added" else change.before,
         "after": NOWHERE if change.kind == "removed" else change.after,
     }
-
-
-def _touch(one: Path, other: Path) -> bool:
-    """Whether one place lies within the other."""
-    most = min(len(one), len(other))
-    return one[:most] == other[:most]
 
 
 def _not_covered(changes: Sequence[Change], used: set[Path]) -> Iterator[Change]:
