@@ -171,13 +171,10 @@ class StateComparison:
         return list(places_at(place.path, self._end, self._start))
 
     def _expanded(self, place: ExpectedPlace, path: Path, value: Any) -> Iterator[tuple[Path, Any]]:
-        """A mapping says of each of its keys what is expected; where there was none, it is the whole value."""
+        """A mapping says of each of its keys what is expected; where none was, it is the whole value."""
         holder = value_at(self._end, path) if place.word == "end" else self.changes.before(path)
-        if (
-            place.word == "removed"
-            or not value
-            or not (isinstance(value, Mapping) and isinstance(holder, Mapping))
-        ):
+        inside = isinstance(value, Mapping) and isinstance(holder, Mapping)
+        if place.word == "removed" or not value or not inside:
             yield path, value
             return
         for key, item in value.items():
