@@ -91,6 +91,7 @@ class _Watched:
         self.copies: list[Any] = []
         self.problem = ""
         self.shared = False
+        self.of_run = False
 
     def take(self, value: Any) -> None:
         """Keep a copy of what was read."""
@@ -130,11 +131,16 @@ class States:
             self._begin(source)
 
     def add(self, source: StateSource) -> None:
-        """Read one more, from now on, in place of another of its name."""
+        """Read one more, from now on, in place of the tracer's of its name; said again, the start stays."""
         former = self._watched.get(source.name)
         if former is not None:
             former.source.end(former)
+            if former.of_run:
+                former.source = source
+                source.begin(former)
+                return
         watched = self._begin(source)
+        watched.of_run = True
         value = self._value(watched)
         if inspect.isawaitable(value):
             _drop(value)

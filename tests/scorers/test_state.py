@@ -467,6 +467,17 @@ def test_a_snapshot_that_hangs_is_left_after_the_timeout(tracer):
     assert "at the start, reading it took too long" in result.scores[0].reason
 
 
+def test_a_state_that_an_agent_registers_in_each_turn_keeps_its_start(tracer):
+    tracer.state("db", {"n": 100})
+    state = {"n": 1}
+    with tracer.capture() as captured:
+        for _ in range(3):
+            tracer.state("db", lambda: state)
+            state["n"] += 1
+    reading = captured.trace.states["db"]
+    assert (reading.start, reading.end, reading.shared) == ({"n": 1}, {"n": 4}, False)
+
+
 def test_a_state_that_was_not_read_is_an_error_with_the_nearest_name(tracer):
     with pytest.raises(Exception, match=r"'bd' was not read in this run; known: db"):
         StateScorer().score(Example(expected_state={"bd": {"only": True}}), ran(tracer, refund))
