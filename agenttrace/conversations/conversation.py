@@ -61,7 +61,7 @@ class Conversation:
         if not is_whole(max_turns, 1):
             raise ConfigError(f"max_turns is a whole number from 1, got {max_turns!r}")
         self._agent, self._make_agent = agent, make_agent
-        self._user = user
+        self._user: Any = user
         self._max_turns = max_turns
         self._tracer = tracer
         named = agent or make_agent

@@ -113,7 +113,7 @@ NOWHERE: Any = object()
 def value_at(state: Any, path: Path) -> Any:
     """The value at a place of a state; `NOWHERE` where there is none."""
     for step in path:
-        if isinstance(step, int) and not isinstance(state, list):
+        if isinstance(step, int) is not isinstance(state, list):
             return NOWHERE
         try:
             state = state[step]
