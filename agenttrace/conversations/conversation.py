@@ -87,7 +87,8 @@ class Conversation:
                 raise Refused(f"the user of this conversation is given, so {sorted(details)} say nothing")
             return cast(User, self._user)
         try:
-            return self._user(**details)
+            user: User = self._user(**details)
+            return user
         except Exception as error:  # choke-point: what makes the user says nothing about the agent
             raise Refused(f"no user could be made of the input: {type(error).__name__}: {error}") from error
 
