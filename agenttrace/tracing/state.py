@@ -255,7 +255,13 @@ def _noted_changes(start: Any, end: Any, scope: Scope) -> dict[str, Any]:
     """The places that changed, compared while secrets still stand in them."""
     from agenttrace.expectations.state_changes import Changes  # on use: few captures have states
 
-    changes = Changes(thaw(start, scope.limits), thaw(end, scope.limits))
+    try:
+        changes = Changes(thaw(start, scope.limits), thaw(end, scope.limits))
+    except Exception as error:  # choke-point: without the notes, scorers compare what was recorded
+        if thrown_in(error):
+            raise
+        scope.pipeline.recording_failed(error)
+        return {}
     changed = [list(change.path) for change in changes if change.kind != "unknown"]
     unknown = [list(change.path) for change in changes if change.kind == "unknown"]
     if len(changed) + len(unknown) > MOST_NOTED:
