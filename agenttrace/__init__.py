@@ -14,6 +14,7 @@ from agenttrace.version import __version__
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agenttrace.client import Client
+    from agenttrace.conversations import Conversation, ScriptedUser, UserSimulator
     from agenttrace.core.errors import (
         AgentTraceError,
         ConfigError,
@@ -100,6 +101,7 @@ if TYPE_CHECKING:
         LoopScorer,
         NumericDifferenceScorer,
         RegexScorer,
+        StateScorer,
         ToolCallArgsScorer,
         ToolCallCountScorer,
         ToolCallOrderScorer,
@@ -108,6 +110,7 @@ if TYPE_CHECKING:
         ToolOrderScorer,
         ToolPermissionScorer,
         TrajectoryScorer,
+        TurnsScorer,
         scorer,
     )
     from agenttrace.tasks import Task, load_task
@@ -132,6 +135,7 @@ _HOMES = {
     "agenttrace.redaction": "Redaction",
     "agenttrace.core.tool_call": "ANY ExpectedToolCall ToolCall",
     "agenttrace.core.trace": "Trace",
+    "agenttrace.conversations": "Conversation ScriptedUser UserSimulator",
     "agenttrace.datasets": "EvalDataset get_examples_from_yaml",
     "agenttrace.defaults": "default_tracer observe wrap",
     "agenttrace.evaluation": "assert_test assert_test_async run_evaluation run_evaluation_async",
@@ -153,8 +157,10 @@ _HOMES = {
     "agenttrace.scorers": (
         "BudgetScorer ContainsScorer ExactMatchScorer ExecutionOrderScorer FunctionCallCoverageScorer"
         " JSONCorrectnessScorer JSONSimilarityScorer LoopScorer NumericDifferenceScorer RegexScorer"
+        " StateScorer"
         " ToolCallArgsScorer ToolCallCountScorer ToolCallOrderScorer ToolCallOutputScorer"
-        " ToolDependencyScorer ToolOrderScorer ToolPermissionScorer TrajectoryScorer scorer"
+        " ToolDependencyScorer ToolOrderScorer ToolPermissionScorer TrajectoryScorer"
+        " TurnsScorer scorer"
     ),
     "agenttrace.tasks": "Task load_task",
     "agenttrace.tracer": "Tracer",
@@ -179,6 +185,7 @@ __all__ = [
     "ContextualPrecisionScorer",
     "ContextualRecallScorer",
     "ContextualRelevancyScorer",
+    "Conversation",
     "CostLimit",
     "DatasetError",
     "DerailmentScorer",
@@ -215,7 +222,9 @@ __all__ = [
     "ScorerData",
     "ScorerError",
     "ScoringResult",
+    "ScriptedUser",
     "Span",
+    "StateScorer",
     "StoreError",
     "SummarizationScorer",
     "Task",
@@ -232,6 +241,8 @@ __all__ = [
     "Tracer",
     "TrajectoryJudge",
     "TrajectoryScorer",
+    "TurnsScorer",
+    "UserSimulator",
     "__version__",
     "any_of",
     "approx",

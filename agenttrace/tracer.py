@@ -35,6 +35,7 @@ from agenttrace.tracing.open_span import SpanBlock
 from agenttrace.tracing.pipeline import Pipeline
 from agenttrace.tracing.record import Recorder, sampler
 from agenttrace.tracing.remote import Continued, Headers, inject
+from agenttrace.tracing.state import StateSource, register_state
 from agenttrace.tracing.threads import follow_threads
 from agenttrace.tracing.turn import TurnBlock
 
@@ -126,6 +127,7 @@ class Tracer:
         resolve = self._resolve_watched if self._rules else self._resolve
         self._recorder = Recorder(project_name, resolve, sampler(sample_rate))
         self._recorder.owner = self
+        self._states: dict[str, StateSource] = {}
         self._drain_seconds = drain_seconds
         self._online: OnlineEvaluator | None = None
         self._redaction = self._pipeline.redaction
@@ -278,7 +280,21 @@ class Tracer:
 
     def capture(self) -> Capture:
         """Everything recorded inside a block, by any tracer: ``with tracer.capture() as captured: …``."""
-        return Capture(self._recorder, self._capture_limits)
+        return Capture(self._recorder, self._capture_limits, self._states)
+
+    def state(self, name: str, snapshot: Any) -> None:
+        """Have a state read at the start and at the end of captures: what a run leaves behind is scored.
+
+        `snapshot` is a function without arguments that returns the state, sync or async, or a value that is
+        copied: mappings, lists and scalars. Said where nothing is recorded, it holds for every later capture
+        of this tracer, also those of an evaluation; said by the agent while it is captured, for this run
+        alone, from now on. Outside of captures nothing is read. What goes wrong with it never reaches the
+        agent: it makes the score errored (docs/outcome.md).
+
+        Raises:
+            ConfigError: the name is no text, or has a dot.
+        """
+        register_state(self._states, name, snapshot)
 
     def current_span(self) -> LiveSpan | None:
         """The call that runs here, or None."""

@@ -10,8 +10,10 @@ from uuid import uuid4
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator
 
 from agenttrace.core.errors import AgentTraceError, DatasetError, did_you_mean
+from agenttrace.core.expected_turns import check_turns
 from agenttrace.core.file_form import from_file_form, lossy, to_file_form
 from agenttrace.core.recorded_calls import call_to_mapping, read_calls
+from agenttrace.core.state import check_expected_state
 from agenttrace.core.text import short_repr, shorten
 from agenttrace.core.tool_call import ACTUAL_CALL_HINT, ExpectedToolCall, ToolCall
 from agenttrace.core.trace import Trace
@@ -23,6 +25,8 @@ _FIELD_VALUES = {
     "retrieval_context": _STRINGS,
     "tools_called": "a list of tool names or of mappings with 'name'",
     "additional_metadata": "a mapping with text keys",
+    "expected_state": "a mapping of states' names to what is expected of each",
+    "turns": "a list with what is expected of each turn",
     "skip": "a reason, or true",
     "xfail": "a reason, or true",
     "quarantine": "a string 'OWNER until YYYY-MM-DD: WHY'",
@@ -51,7 +55,10 @@ class Example(BaseModel):
     `retrieval_context` hold a recorded run; where an agent is run, its output takes the place of
     `actual_output`. `expected_output` and `actual_output` are any value. `expected_tools` is a list of
     names, of mappings with ``tool_name`` and ``parameters``, of ``call(…)``, or any expectation.
-    `tools_called` takes a trace's `tool_calls`, too, and keeps them as mappings.
+    `tools_called` takes a trace's `tool_calls`, too, and keeps them as mappings. `expected_state` says what
+    the run leaves behind, by the name that `tracer.state` was given: ``changed``, ``added``, ``removed``,
+    ``end``, ``only``, ``ignore``, ``state_from`` (docs/outcome.md). `turns` says of each turn of a
+    conversation which `expected_tools` and `expected_output` it has.
     `skip` and `xfail` (a reason, or true) and `quarantine` (``"OWNER until 2027-01-15: WHY"``) say what
     pytest makes of the example's test.
     `tags` select examples. `scorers` are asked for this example beside those of the suite, or in their place:
@@ -76,9 +83,13 @@ class Example(BaseModel):
     if TYPE_CHECKING:
         tools_called: Sequence[str | Mapping[str, Any] | ToolCall] | None = None
         expected_tools: ExpectedTools | None = None
+        expected_state: Mapping[str, Mapping[str, Any]] | None = None
+        turns: Sequence[Mapping[str, Any] | None] | None = None
     else:
         tools_called: list[Any] | None = None
         expected_tools: Any = None
+        expected_state: Any = None
+        turns: Any = None
     additional_metadata: dict[str, Any] | None = None
     skip: str | bool | None = None
     xfail: str | bool | None = None
@@ -150,6 +161,21 @@ class Example(BaseModel):
     @classmethod
     def _readable_expectation(cls, value: Any) -> Any:
         check_expected_tools(value)
+        return value
+
+    @field_validator("expected_state")
+    @classmethod
+    def _known_words(cls, value: Any) -> Any:
+        if value is not None:
+            check_expected_state(value)
+        return value
+
+    @field_validator("turns", mode="before")
+    @classmethod
+    def _readable_turns(cls, value: Any) -> Any:
+        value = list(value) if isinstance(value, tuple) else value
+        if value is not None:
+            check_turns(value)
         return value
 
     @field_validator("scorers")

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
 from itertools import accumulate
-from operator import itemgetter
 from typing import Any
 
 from agenttrace.core import semconv
@@ -18,6 +17,7 @@ from agenttrace.core.executions import Execution, executions_of
 from agenttrace.core.identity import new_trace_key, trace_id_text
 from agenttrace.core.model_requests import LLM, ModelRequest, cut_answer, offered_tools
 from agenttrace.core.span import Span, SpanError
+from agenttrace.core.state import STATE, StateReading
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.tool_call import UNRECORDED_STATUSES, ToolCall, Window
 from agenttrace.core.tool_schemas import tool_definitions
@@ -218,11 +218,9 @@ class Trace:
             ordered: list[tuple[Execution, Window | None]] = [(each, None) for each in executions]
         else:
             ordered = in_order(executions, asked_places(self.spans, self.by_key, executions))
-        requests = (
-            []
-            if self.is_recorded_run
-            else unrecorded_calls(self.spans, self.tools, self.by_key, self._ancestors)
-        )
+        requests: list[ModelRequest] = []
+        if not self.is_recorded_run:
+            requests = unrecorded_calls(self.spans, self.tools, self.by_key, self._ancestors)
         made = [execution.span.start_ns for execution, _ in ordered]
         # A request stands before the first call that began after it: until there, none of them is later.
         stand: list[tuple[int, tuple[Execution, Window | None] | ModelRequest]] = [
@@ -230,7 +228,7 @@ class Trace:
             *((request.start_ns, request) for request in requests),
         ]
         if requests:
-            stand.sort(key=itemgetter(0))
+            stand.sort(key=lambda one: one[0])
         place_of = CallPaths(self.by_key)
         return tuple(
             self._requested_call(index, each, place_of(each.model))
@@ -288,6 +286,11 @@ class Trace:
         return frozenset(
             span.attributes[semconv.TURN] for span in self.spans if semconv.TURN in span.attributes
         )
+
+    @cached_property
+    def states(self) -> Mapping[str, StateReading]:
+        """What `tracer.state` read at the start and at the end of the capture, by the states' names."""
+        return {span.name: StateReading.of(span) for span in self.spans if span.span_type == STATE}
 
     def _tool_call(
         self, index: int, execution: Execution, window: Window | None, place: CallPath

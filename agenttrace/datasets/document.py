@@ -11,6 +11,8 @@ from typing import Any
 
 from agenttrace.core.errors import DatasetError, ExpectationError, did_you_mean, with_article
 from agenttrace.core.example import Example
+from agenttrace.expectations.expected_state import parse_expected_state
+from agenttrace.expectations.matcher import read_value
 from agenttrace.expectations.parse import parse_expectation
 
 Place = tuple[str | int, ...]
@@ -144,6 +146,8 @@ def load_example(
         entry = _with_columns(entry, document.columns)
         example = Example.from_dict(_with_extras(entry, extras), source=source)
         _check_expectation(example.expected_tools)
+        _check_state(example.expected_state)
+        _check_turns(example.turns)
         return example
     except DatasetError as error:
         name = f"{label}.{error.field}" if error.field and label else error.field or label
@@ -176,6 +180,27 @@ def _with_columns(entry: Mapping[str, Any], columns: Collection[str]) -> Mapping
     if isinstance(metadata, Mapping):
         fields["additional_metadata"] = {**metadata, **own}
     return fields
+
+
+def _check_state(raw: Any) -> None:
+    """Raise a DatasetError where the expected state cannot be understood, naming the state."""
+    for name, expected in (raw or {}).items():
+        try:
+            parse_expected_state({name: expected})
+        except ExpectationError as error:
+            message = str(error).removeprefix(f"expected_state.{name}: ")
+            raise DatasetError(message, field=f"expected_state.{name}") from None
+
+
+def _check_turns(raw: Any) -> None:
+    """Raise a DatasetError where what is expected of a turn cannot be understood, naming the turn."""
+    for number, turn in enumerate(raw or ()):
+        try:
+            if turn and turn.get("expected_tools") is not None:
+                parse_expectation(turn["expected_tools"])
+            read_value((turn or {}).get("expected_output"))
+        except ExpectationError as error:
+            raise DatasetError(str(error), field=f"turns[{number}]") from None
 
 
 def _with_extras(entry: Mapping[str, Any], extras: Collection[str]) -> Mapping[str, Any]:

@@ -173,6 +173,8 @@ DESCRIPTIONS: Mapping[str, str] = {
     "retrieval_context": "Texts that a recorded run retrieved.",
     "tools_called": "The calls of a recorded run.",
     "expected_tools": "The calls that a run should make: names, calls, patterns, constraints.",
+    "expected_state": "What the run leaves behind, by the names of states: docs/outcome.md.",
+    "turns": "What is expected of each turn of a conversation: expected_tools, expected_output.",
     "additional_metadata": "Anything else that belongs to the example.",
     "skip": "Not run, and why.",
     "xfail": "Expected to fail, and why.",

@@ -12,11 +12,14 @@ from typing import Any, NamedTuple, Protocol
 from agenttrace.core.errors import ConfigError, did_you_mean
 from agenttrace.core.example import Example
 from agenttrace.core.jsonable import jsonable
+from agenttrace.core.state import only_states
 from agenttrace.core.trace import Trace
 from agenttrace.scoring.apply import copied_input, users_traceback
 from agenttrace.scoring.closed_loop import advice_for
 from agenttrace.scoring.isolation import Call, Isolation, Outcome, Refused, Steps
+from agenttrace.tracing.capture import Capture
 from agenttrace.tracing.context import open_calls_in
+from agenttrace.tracing.state import States, unrecorded_context
 
 
 class Captured(Protocol):
@@ -66,10 +69,15 @@ def run_example(
     if misfit is not None:
         return Run(example, None, why_not_comparable=misfit)
     args, kwargs = arguments(copied_input(example.input))
-    with capture() as captured:
+    with _reading_no_states(capture()) as captured:
+        states = captured.states if isinstance(captured, Capture) else None
+        yield from _read(states, isolation, timeout)
         call = Call(target.function, args, kwargs, copy_context(), timeout)
         outcome = yield from isolation.run(call)
         open_calls = open_calls_in(call.context) if outcome.timed_out else []
+        if states is not None and outcome.timed_out:
+            states.give_up("the agent was still running")
+        yield from _read(states, isolation, timeout)
     if isinstance(outcome.error, Refused):
         return Run(example, None, why_not_comparable=str(outcome.error))
     trace = captured.trace
@@ -77,11 +85,25 @@ def run_example(
         open_calls = [span.name for span in trace.spans if span.status == "cancelled"]
     failure = _failure(target, outcome, timeout, open_calls, advice)
     fields: dict[str, Any] = {
-        "tools_called": [call.name for call in trace.tool_calls] if trace.spans else None
+        "tools_called": [call.name for call in trace.tool_calls] if not only_states(trace.spans) else None
     }
     if failure is None:
         fields["actual_output"] = _recorded(outcome.value)
     return Run(example.changed(**fields), trace, failure=failure, duration=outcome.duration)
+
+
+def _reading_no_states(scope: AbstractContextManager[Captured]) -> AbstractContextManager[Captured]:
+    """The scope, which leaves its states to us: each read gets its time and no more."""
+    if isinstance(scope, Capture):
+        scope.reads_states = False
+    return scope
+
+
+def _read(states: States | None, isolation: Isolation, timeout: float | None) -> Steps[None]:
+    """Read the states of a capture, at its start or at its end; what goes wrong is noted there."""
+    for function, ended in () if states is None else states.calls():
+        outcome = yield from isolation.run(Call(function, (), {}, unrecorded_context(), timeout))
+        ended(outcome.value, outcome.error, outcome.timed_out)
 
 
 def _failure(

@@ -20,6 +20,7 @@ from agenttrace.core.example import Example
 from agenttrace.core.protocols import Scorer
 from agenttrace.core.report import EvaluationReport, ScoringResult, outcome_of
 from agenttrace.core.score import Score
+from agenttrace.core.state import only_states
 from agenttrace.core.trace import Trace
 from agenttrace.evaluation.agent_run import CaptureScope, Run, Target, run_example
 from agenttrace.evaluation.budget import Budget, Spending
@@ -190,7 +191,7 @@ class Engine:
         run = yield from run_example(self.target, example, self.capture, isolation, self.timeout, self.advice)
         if self.spending is not None:
             self.spending.add_run(run.trace)
-        if self.recording or run.trace is None or run.trace.spans:
+        if self.recording or run.trace is None or not only_states(run.trace.spans):
             return run
         return run._replace(trace=None)  # an empty trace would say that nothing was called
 
@@ -280,7 +281,7 @@ def why_not_comparable(example: Example, trace: Trace | None, function_name: str
             f"expected_tools says which tools {function_name} should call, and recording is switched off, so "
             "nothing says which it did; remove Tracer(enabled=False) or AGENTTRACE_ENABLED=0"
         )
-    if trace is None or not example.expected_tools or trace.spans:
+    if trace is None or not example.expected_tools or not only_states(trace.spans):
         return None
     return (
         f"tools are expected, but nothing was recorded while {function_name} ran; decorate the tools "

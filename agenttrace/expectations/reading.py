@@ -82,13 +82,14 @@ class Reading:
     `failures` are taken as failed.
     """
 
-    __slots__ = ("call", "doubts", "failures", "favourable", "path", "unknown")
+    __slots__ = ("call", "doubts", "failures", "favourable", "path", "subject", "unknown")
 
     def __init__(self, favourable: bool, failures: Collection[CallKey] = ()) -> None:
         self.favourable = favourable
         self.failures = failures
         self.call: ToolCall | None = None
         self.path = ""
+        self.subject = "the answer"
         self.doubts: dict[Doubt, None] = {}
         self.unknown: dict[CallKey, None] = {}
 
@@ -104,7 +105,7 @@ def cannot_tell(cause: Cause, path: str = "", note: str = "") -> float:
     """
     reading = _reading.get()
     call = reading.call
-    subject = "the answer" if call is None else _call_text(call.index, call.name)
+    subject = reading.subject if call is None else _call_text(call.index, call.name)
     return 1.0 if _in_favour(Doubt(subject, path or reading.path, cause, note)) else 0.0
 
 
@@ -160,6 +161,13 @@ def comparing(call: ToolCall) -> None:
         reading.call, reading.path = call, ""
 
 
+def comparing_state(name: str) -> None:
+    """Say which state is compared next, for the reason of a score that cannot be told."""
+    reading = _reading.get()
+    if reading is not _AGAINST:
+        reading.call, reading.path, reading.subject = None, "", f"the state {name}"
+
+
 def inside(path: str) -> None:
     """Say where in the value matchers compare next: they see no path themselves."""
     reading = _reading.get()
@@ -172,7 +180,7 @@ def reversed_reading() -> Iterator[None]:
     """Read the other way round in the meantime: agreeing breaks the verdict there."""
     reading = _reading.get()
     opposite = Reading(not reading.favourable, reading.failures)
-    opposite.call, opposite.path = reading.call, reading.path
+    opposite.call, opposite.path, opposite.subject = reading.call, reading.path, reading.subject
     opposite.doubts, opposite.unknown = reading.doubts, reading.unknown
     token = _reading.set(opposite)
     try:
@@ -191,10 +199,19 @@ def _read(favourable: bool, failures: Collection[CallKey] = ()) -> Iterator[Read
         _reading.reset(token)
 
 
-def in_favour(compared: Callable[[], bool]) -> bool:
+def in_favour(compared: Callable[[], T]) -> T:
     """The answer of a comparison where all that cannot be told is read in favour of the run."""
     with _read(favourable=True):
         return compared()
+
+
+def either_way(compared: Callable[[], bool]) -> bool | None:
+    """The answer of a comparison that is the same in both readings; None where it cannot be told."""
+    with _read(favourable=False) as against:
+        answer = compared()
+    if not against.doubts:
+        return answer
+    return answer if in_favour(compared) == answer else None
 
 
 Method = TypeVar("Method", bound=Callable[..., Any])

@@ -107,7 +107,8 @@ class Request:
             data["expected_output"] = to_file_form(
                 write_value(example.expected_output), strict, "expected_output"
             )
-            data["expected_tools"] = to_file_form(example.expected_tools, strict, "expected_tools")
+            for name in ("expected_tools", "expected_state", "turns"):
+                data[name] = to_file_form(getattr(example, name), strict, name)
         except (DatasetError, ExpectationError) as error:
             unfinishable = str(error)
         return {

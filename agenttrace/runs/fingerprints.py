@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from agenttrace.core.example import Example
 from agenttrace.core.file_form import lossy, to_file_form
 
-_FIELDS = ("input", "expected_output", "expected_tools", "context")
+_FIELDS = ("input", "expected_output", "expected_tools", "expected_state", "turns", "context")
 """What is asked and what is expected; not what was recorded, nor name, id and date."""
 
 _encode = json.JSONEncoder(sort_keys=True, allow_nan=False).encode

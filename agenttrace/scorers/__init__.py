@@ -12,6 +12,7 @@ from agenttrace.scorers.loop import LoopScorer
 from agenttrace.scorers.numeric_difference import NumericDifferenceScorer
 from agenttrace.scorers.regex import RegexScorer
 from agenttrace.scorers.registry import known_scorers, register_scorer, scorer_named
+from agenttrace.scorers.state import StateScorer
 from agenttrace.scorers.tool_call_args import ToolCallArgsScorer
 from agenttrace.scorers.tool_call_count import ToolCallCountScorer
 from agenttrace.scorers.tool_call_order import ToolCallOrderScorer
@@ -20,6 +21,7 @@ from agenttrace.scorers.tool_dependency import ToolDependencyScorer
 from agenttrace.scorers.tool_order import ToolOrderScorer
 from agenttrace.scorers.tool_permission import ToolPermissionScorer
 from agenttrace.scorers.trajectory import TrajectoryScorer
+from agenttrace.scorers.turns import TurnsScorer
 
 __all__ = [
     "BudgetScorer",
@@ -33,6 +35,7 @@ __all__ = [
     "LoopScorer",
     "NumericDifferenceScorer",
     "RegexScorer",
+    "StateScorer",
     "ToolCallArgsScorer",
     "ToolCallCountScorer",
     "ToolCallOrderScorer",
@@ -41,6 +44,7 @@ __all__ = [
     "ToolOrderScorer",
     "ToolPermissionScorer",
     "TrajectoryScorer",
+    "TurnsScorer",
     "known_scorers",
     "register_scorer",
     "scorer",

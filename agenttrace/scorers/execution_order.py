@@ -11,6 +11,7 @@ from agenttrace.core.example import Example
 from agenttrace.core.jsonable import jsonable
 from agenttrace.core.marks import cause_within
 from agenttrace.core.score import Score
+from agenttrace.core.state import STATE
 from agenttrace.core.tool import TOOL
 from agenttrace.core.trace import TURN, Trace
 from agenttrace.core.value_key import value_key
@@ -145,7 +146,7 @@ class ExecutionOrderScorer(CallScorer):
 
     def _names(self, trace: Trace, expected: list[Any]) -> tuple[list[str], dict[str, Any]]:
         if self.actions == "nodes":
-            other = (TOOL, TURN)
+            other = (TOOL, TURN, STATE)
             nodes = [s.name for s in trace.spans if s is not trace.root and s.span_type not in other]
             return nodes, {}
         calls = self._chosen_calls(trace)

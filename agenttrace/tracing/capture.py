@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
@@ -29,6 +30,7 @@ from agenttrace.tracing.record import (
     with_heavy_values,
     without_heavy_values,
 )
+from agenttrace.tracing.state import States, StateSource, captured_states, is_root
 
 MAX_CAPTURED = 1_000_000
 """Records that one capture keeps. Further ones are dropped and counted."""
@@ -70,12 +72,21 @@ class Capture:
     Entering starts a trace of its own, also inside a traced call; sampling does not apply.
     Calls in tasks, threads and executors started inside the block belong to it. `trace` has all calls that
     ended before the block did, without a flush. Calls that end later still reach the store. Values are kept
-    whole, within `limits`.
+    whole, within `limits`. `states` are read when the block begins and when it ends; async functions among
+    them need ``async with`` where an event loop runs. Who sets `reads_states` to False reads them itself.
     """
 
-    def __init__(self, recorder: Recorder | None = None, limits: Limits = CAPTURED) -> None:
+    def __init__(
+        self,
+        recorder: Recorder | None = None,
+        limits: Limits = CAPTURED,
+        states: Mapping[str, StateSource] | None = None,
+    ) -> None:
         self._recorder = recorder
         self._limits = limits
+        self._sources = {} if states is None else states
+        self.states: States | None = None
+        self.reads_states = True
         self._scope: Scope | None = None
         self._records: _Tee | None = None
         self._entered: Entered | None = None
@@ -95,9 +106,29 @@ class Capture:
         scope.limit = MAX_CAPTURED
         scope.limits = self._limits
         scope.weigh = _admitted
+        self.states = States(scope, list(self._sources.values()))
+        if self.reads_states:
+            self.states.read()
         self._entered = Entered(scope.head())
         captured_scopes[scope.trace_key] = scope
+        captured_states[scope.trace_key] = self.states
         return self
+
+    async def __aenter__(self) -> Capture:
+        reads, self.reads_states = self.reads_states, False
+        self.__enter__()
+        if reads and self.states is not None:
+            await self.states.read_async()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if self.states is not None:
+                await self.states.read_async()
+        finally:
+            self.__exit__(kind, error, trace)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -105,14 +136,23 @@ class Capture:
         assert self._scope is not None
         assert self._entered is not None
         try:
+            self._end_states()
             self._trace = self._finish()
         finally:
             captured_scopes.pop(self._scope.trace_key, None)
             captured_open.pop(self._scope.trace_key, None)
+            captured_states.pop(self._scope.trace_key, None)
             self._scope.queue = self._scope.pipeline.entrance  # spans that end later go straight to the store
             self._scope.limit = self._scope.pipeline.limit
             self._scope.weigh = self._scope.pipeline.weigh
             self._entered.leave()
+
+    def _end_states(self) -> None:
+        assert self.states is not None
+        if self.states.any:
+            if self.reads_states:
+                self.states.read()
+            self.states.write(record for record in list(self._records or ()) if is_root(record))
 
     @property
     def trace(self) -> Trace:

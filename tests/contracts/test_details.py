@@ -241,6 +241,30 @@ def of_dependencies():
     yield of_calls(scorers.ToolDependencyScorer(threshold=0.0), hidden, expected_tools=depends)
 
 
+def of_turns():
+    chat = Trace.from_calls([{"name": "pay", "arguments": {"pin": "[redacted]"}, "turn": 1}])
+    scorer = scorers.TurnsScorer(threshold=0.0)
+    yield of_calls(scorer, chat, turns=[{"expected_tools": ["pay"]}, {"expected_output": "x"}])
+    yield of_calls(scorer, chat, turns=[{"expected_tools": [call("pay", pin="1234")]}])
+
+
+def of_states():
+    tracer = Tracer("details", store="memory")
+    state = {"a": 1, "b": {"c": 2}, "gone": 3, "lock": object(), "many": {}}
+    with tracer.capture() as captured, tracer.span("root"):
+        tracer.state("s", state)
+        state |= {"a": 2, "b": {"c": 3}, "new": 4, "many": {str(n): "x" * 900 for n in range(60)}}
+        del state["gone"]
+    tracer.shutdown()
+    for expected in (
+        {"changed": {"a": 2, "b": {"c": 4}}, "added": {"other": 1}},
+        {"changed": {"a": 2}, "ignore": "many"},
+        {"changed": {"lock": 1}, "ignore": "many"},
+    ):
+        score = scorers.StateScorer(threshold=0.0)
+        yield of_calls(score, captured.trace, expected_state={"s": expected})
+
+
 class Order(BaseModel):
     id: int
 
@@ -310,6 +334,8 @@ RULES = {
         of_answer(scorers.RegexScorer("y"), "xx"),
         of_answer(scorers.RegexScorer("y", threshold=0.0), CUT),
     ],
+    "StateScorer": of_states,
+    "TurnsScorer": of_turns,
     "JSONCorrectnessScorer": lambda: [
         of_answer(scorers.JSONCorrectnessScorer(Order), '{"id": "x"}'),
         of_answer(scorers.JSONCorrectnessScorer(Order), '{"id": 1}'),
