@@ -15,6 +15,7 @@ from agenttrace import (
     ExpectedToolCall,
     Rate,
     Score,
+    Task,
     ToolCall,
     ToolOrderScorer,
     Trace,
@@ -26,6 +27,7 @@ from agenttrace import (
     every,
     expect,
     get_examples_from_yaml,
+    load_task,
     log_alert,
     many,
     observe,
@@ -297,3 +299,9 @@ def scores_and_traces_are_typed(anything: Any) -> None:
     assert_type(score, Score)
     assert_type(score.value, float | None)
     assert_type(Trace.from_messages([{"role": "user", "content": "hi"}]).tool_calls[0].name, str)
+
+
+def tasks_are_typed() -> None:
+    task = load_task("task.yaml", function=str.upper)
+    assert_type(task, Task)
+    assert_type(task.run(concurrency=2, trials="auto"), EvaluationReport)
