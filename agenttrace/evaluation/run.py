@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
@@ -30,6 +29,7 @@ from agenttrace.evaluation.trials import (
     examples_of_trials,
     settled_by,
 )
+from agenttrace.evaluation.worker_pool import pool_of
 from agenttrace.redaction import Redaction
 from agenttrace.runs.metadata import run_metadata
 from agenttrace.runs.storage import keep_run, keep_traces, store_of
@@ -146,8 +146,8 @@ class Evaluation:
             recording=enabled_by_environment() and getattr(tracer, "enabled", True),
         )
         check_limits(engine.concurrency, engine.timeout, stop_after)
-        check_executor(engine.executor)
         check_needs(chosen, scorers_of)
+        engine.pool = pool_of(engine.executor, function)
         store, trials_by = store_of(options.get("store"), tracer), options.get("trials_by")
         name, project = options.get("eval_run_name"), options.get("project_name") or project_of(tracer)
         places = None if trials_by is None else examples_of_trials(chosen, trials_by)
@@ -366,28 +366,3 @@ def check_limits(concurrency: int, timeout: float | None, stop_after: int | None
             raise ConfigError(f"{word} is a whole number from 1, got {value!r}")
     if timeout is not None and not (is_number(timeout) and timeout > 0):
         raise ConfigError(f"timeout is a number of seconds above 0, or None for no limit; got {timeout!r}")
-
-
-def check_executor(executor: Any) -> None:
-    """Raise ConfigError for an executor that cannot run an agent here, such as one of processes."""
-    if executor is None:
-        return
-    if not isinstance(executor, Executor):
-        raise ConfigError(
-            f"executor is an Executor, got {type(executor).__name__}; give a ThreadPoolExecutor, "
-            "or leave it out"
-        )
-    processes = sys.modules.get("concurrent.futures.process")  # not imported: then it is none of those
-    if processes is not None and isinstance(executor, processes.ProcessPoolExecutor):
-        raise ConfigError(
-            "executor is a ProcessPoolExecutor, but agents run in this process, where they are recorded; "
-            "give a ThreadPoolExecutor, or leave it out"
-        )
-    try:
-        executor.submit(_nothing)
-    except RuntimeError as error:
-        raise ConfigError(f"the executor takes no calls: {error}; give one that is not shut down") from error
-
-
-def _nothing() -> None:
-    """Do nothing: the call that an executor is tried with."""

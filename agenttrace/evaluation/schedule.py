@@ -66,6 +66,11 @@ class Schedule:
             return f"{self._stop_after} {examples} did not pass, and stop_after={self._stop_after}"
         return None if self._spending is None else self._spending.why_spent(len(self.results))
 
+    def end(self, why: str) -> None:
+        """Let nothing more begin."""
+        with self._lock:
+            self._why_ended = self._why_ended or why
+
     def add(self, place: Place, result: ScoringResult) -> None:
         """Take the result of a place; where trials follow one after the other, the next one may begin."""
         position, trial = place

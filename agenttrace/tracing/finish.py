@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from agenttrace.core import semconv
 from agenttrace.core.identity import SPAN_KEY_MASK
@@ -31,8 +31,8 @@ from agenttrace.tracing.record import (
 
 def finish(record: Record, redaction: Redaction) -> Span:
     """Make the finished span of a record whose call has ended: thawed, strict JSON, redacted."""
-    if type(record) is ReceivedSpan:
-        return record.make(redaction)
+    if type(record) is not list:
+        return cast(ReceivedSpan, record).make(redaction)
     observed: ObservedFunction
     scope: Scope
     parent, scope, observed, index, start, arguments, end, output, failure, extra = record
