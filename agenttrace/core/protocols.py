@@ -291,6 +291,17 @@ class TellsHealth(Protocol):
         ...
 
 
+class KeepsResults(Protocol):
+    """Optional hook of a store: it takes results of a run that is not over yet, so that it can be resumed."""
+
+    def add_results(self, report: EvaluationReport, places: Sequence[int], *, anew: bool) -> None:
+        """Keep the results of `report` beside those of the same run that are there, each at its place.
+
+        `anew`: in place of those that are there. `write_report` replaces them all when the run is over.
+        """
+        ...
+
+
 class StreamsTraces(Protocol):
     """Optional hook of what traces are read from, part of every `Store`: gives many of them quickly."""
 
@@ -469,6 +480,7 @@ OPTIONAL_HOOKS: Mapping[type, str] = {
     KeepsUnsent: "unsent",
     ReadsTraces: "trace_reads",
     StreamsTraces: "iter_traces",
+    KeepsResults: "add_results",
     EndsWriting: "end",
     TakesRows: "takes_rows",
     KeepsWatch: "first_tellings",

@@ -7,7 +7,7 @@ import logging
 import math
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -96,6 +96,9 @@ class Engine:
     stop_after: int | None = None
     pool: WorkerPool | None = None
     """Where the agents run, if not in this process."""
+    kept: Mapping[Place, ScoringResult] = field(default_factory=dict)
+    """Results that are there already, of a run that this one goes on with."""
+    on_result: Callable[[Place, ScoringResult], None] | None = None
     spending: Spending | None = field(default=None, init=False)
     _schedule: Schedule | None = field(default=None, init=False)
     _display: threading.Lock = field(default_factory=threading.Lock, init=False)
@@ -162,6 +165,7 @@ class Engine:
             settled=self.settled,
             spending=self.spending,
             stop_after=self.stop_after,
+            kept=self.kept,
         )
 
         def begin() -> Steps[None] | None:
@@ -189,6 +193,8 @@ class Engine:
             unusable = run._replace(why_not_comparable=users_traceback(error))
             result = yield from self._result(unusable, place, isolation)
         schedule.add(place, result)
+        if self.on_result is not None:
+            self.on_result(place, result)
         if self.progress is not None:
             self._report_progress(result, schedule)
 

@@ -31,6 +31,7 @@ from agenttrace.store import counts, failures, queries, to_send
 from agenttrace.store.annotations import insert_annotations, read_annotations
 from agenttrace.store.connection import read
 from agenttrace.store.evaluation_writes import (
+    add_results,
     claim_pending,
     delete_pending,
     insert_dataset,
@@ -194,6 +195,10 @@ class SQLiteStore(Store, KeepsUnsent, KeepsWatch):
             lambda: self._fallback.memory.keep_report(run_id, report),
         )
         return run_id
+
+    def add_results(self, report: EvaluationReport, places: Sequence[int], *, anew: bool) -> None:
+        if not self._fallback.occupied:  # else the whole report is kept in the end
+            self._must_write(lambda db, _: add_results(db, report.run_id, report, places, anew=anew))
 
     def _write_or_keep(self, write: Action[None], keep: Callable[[], None]) -> None:
         with self._exclusively():
