@@ -99,7 +99,8 @@ def _check_same(run: Mapping[str, Any], facts: Mapping[str, Any], model: str | N
     now: Mapping[str, Any] = {**facts, "model": model}
     for name, words in {**_SAME, "model": "the model"}.items():
         if clean(jsonable(before.get(name))) != clean(jsonable(now.get(name))):
-            run_id, values = run["run_id"][:8], [short_line(str(facts.get(name)), 80) for facts in (before, now)]
+            run_id = run["run_id"][:8]
+            values = [short_line(str(facts.get(name)), 80) for facts in (before, now)]
             raise ConfigError(
                 f"run {run_id} cannot be resumed: {words} changed since ({', now '.join(values)}), "
                 "and its results would be of two evaluations; start a new run"
