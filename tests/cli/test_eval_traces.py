@@ -46,7 +46,7 @@ def test_where_nothing_matches_it_says_so(store):
 
 
 def test_a_scorer_is_needed(store):
-    assert "--scorer" in str(run("eval", "traces", "--store", store).exception)
+    assert "scorer" in str(run("eval", "traces", "--store", store).exception)
 
 
 def test_eval_run_goes_on_with_a_run(tmp_path, monkeypatch):
