@@ -73,13 +73,13 @@ def eval_traces(
 
 
 def _progress(quiet: bool) -> Callable[[Scored], None]:
-    began = said = time.monotonic()
+    began = shown = time.monotonic()
 
     def say(scored: Scored) -> None:
-        nonlocal said
+        nonlocal shown
         now = time.monotonic()
-        if not quiet and sys.stderr.isatty() and now - said >= _EVERY:
-            said = now
+        if not quiet and sys.stderr.isatty() and now - shown >= _EVERY:
+            shown = now
             rate = scored.traces / (now - began)
             click.echo(f"\r{scored.traces:,} traces, {rate:,.0f}/s", err=True, nl=False)
 

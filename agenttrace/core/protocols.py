@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, runtime_checkable
 
 from agenttrace.core.batch import Batch, Destination, Refusal, ScoreRow, Unsent, UnsentCounts
-from agenttrace.core.summary import RunSummary, TraceSummary
+from agenttrace.core.summary import KeepsResults, RunSummary, TraceSummary
 from agenttrace.core.watch import KeepsWatch
 
 if TYPE_CHECKING:
@@ -288,17 +288,6 @@ class TellsHealth(Protocol):
 
     def health(self) -> Health:
         """How the store is now. One that has no hook is believed what its `flush` returns."""
-        ...
-
-
-class KeepsResults(Protocol):
-    """Optional hook of a store: it takes results of a run that is not over yet, so that it can be resumed."""
-
-    def add_results(self, report: EvaluationReport, places: Sequence[int], *, anew: bool) -> None:
-        """Keep the results of `report` beside those of the same run that are there, each at its place.
-
-        `anew`: in place of those that are there. `write_report` replaces them all when the run is over.
-        """
         ...
 
 

@@ -96,7 +96,7 @@ class Engine:
     stop_after: int | None = None
     pool: WorkerPool | None = None
     """Where the agents run, if not in this process."""
-    kept: Mapping[Place, ScoringResult] = field(default_factory=dict)
+    earlier: Mapping[Place, ScoringResult] = field(default_factory=dict)
     """Results that are there already, of a run that this one goes on with."""
     on_result: Callable[[Place, ScoringResult], None] | None = None
     spending: Spending | None = field(default=None, init=False)
@@ -165,7 +165,7 @@ class Engine:
             settled=self.settled,
             spending=self.spending,
             stop_after=self.stop_after,
-            kept=self.kept,
+            earlier=self.earlier,
         )
 
         def begin() -> Steps[None] | None:

@@ -91,9 +91,7 @@ def run_evaluation(
             which it is one; its `report` has the results so far. Whatever ends a run early, they are
             stored, marked as interrupted.
     """
-    of_assert_test = {"require": require, "baseline": baseline}
-    wrong = [name for name, value in of_assert_test.items() if value is not None]
-    check_option_names("run_evaluation", wrong)
+    _refuse_options_of_assert_test(require=require, baseline=baseline)
     evaluation = Evaluation.of(
         examples,
         scorers,
@@ -118,6 +116,10 @@ def run_evaluation(
     )
     evaluation.engine.advice = _LOOP_WAITS if _in_a_loop() else ""
     return evaluation.run()
+
+
+def _refuse_options_of_assert_test(**options: None) -> None:
+    check_option_names("run_evaluation", [name for name, value in options.items() if value is not None])
 
 
 async def run_evaluation_async(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,13 +15,14 @@ from agenttrace.core.protocols import Store
 from agenttrace.core.report import ScoringResult
 from agenttrace.core.text import short_line
 from agenttrace.evaluation.schedule import Place
+from agenttrace.process.said_once import SaidOnce
 from agenttrace.redaction import Redaction
 from agenttrace.runs.record import prints_of
 from agenttrace.runs.reference import find_run
 from agenttrace.runs.storage import redacted_facts
 from agenttrace.scoring.redacted import redacted_example
 
-logger = logging.getLogger("agenttrace")
+_warnings = SaidOnce()
 
 _SAME = {
     "function": "the function",
@@ -44,7 +44,7 @@ class Earlier:
     name: str
     started_ns: int
     duration: float
-    kept: Mapping[Place, ScoringResult]
+    results: Mapping[Place, ScoringResult]
 
 
 def earlier_run(
@@ -75,23 +75,19 @@ def earlier_run(
     _check_same(run, redacted_facts(facts, redaction), model)
     rows = [row for row in run["results"] if row["outcome"] != "not_run"]
     moved = _positions(run["metadata"], facts, redaction)
-    kept: dict[Place, ScoringResult] = {}
+    results: dict[Place, ScoringResult] = {}
     for row in rows:
         position, trial = moved.get(row["position"]), row["trial"]
-        if position is None or trial > trials or (position, trial - 1) in kept:
+        if position is None or trial > trials or (position, trial - 1) in results:
             continue
         result = _result(row, examples[position], facts.get("function") is not None, redaction)
         if result is not None and _is_whole(result, store):
-            kept[position, trial - 1] = changed(result, position=position, trials=trials)
-    if len(kept) < len(rows):
-        logger.warning(
-            "run %s goes on with %d of its %d results: the other examples are gone or have changed, or their "
-            "traces did not reach the store",
-            run["run_id"][:8],
-            len(kept),
-            len(rows),
-        )
-    return Earlier(run["run_id"], run["name"], run["started_ns"], run["duration"] or 0.0, kept)
+            results[position, trial - 1] = changed(result, position=position, trials=trials)
+    if len(results) < len(rows):
+        text = f"run {run['run_id'][:8]} goes on with {len(results)} of its {len(rows)} results: the other"
+        text += " examples are gone or have changed, or their traces did not reach the store"
+        _warnings.warn(text, text)
+    return Earlier(run["run_id"], run["name"], run["started_ns"], run["duration"] or 0.0, results)
 
 
 def _check_same(run: Mapping[str, Any], facts: Mapping[str, Any], model: str | None) -> None:
@@ -107,7 +103,8 @@ def _check_same(run: Mapping[str, Any], facts: Mapping[str, Any], model: str | N
             )
     git = before.get("git"), now.get("git")
     if git[0] != git[1]:
-        logger.warning("run %s began at git %s, and goes on at %s", run["run_id"][:8], *git)
+        text = f"run {run['run_id'][:8]} began at git {git[0]}, and goes on at {git[1]}"
+        _warnings.warn(text, text)
 
 
 def _positions(metadata: Mapping[str, Any], facts: Mapping[str, Any], redaction: Redaction) -> dict[int, int]:

@@ -15,13 +15,13 @@ from agenttrace.core.numbers import is_number, is_whole
 from agenttrace.core.protocols import (
     ChatModel,
     ChecksExamples,
-    KeepsResults,
     Scorer,
     Store,
     name_of_model,
     optional,
 )
 from agenttrace.core.report import EvaluationInterrupted, EvaluationReport, ScoringResult
+from agenttrace.core.summary import KeepsResults
 from agenttrace.evaluation.agent_run import Captured, CaptureScope, Target
 from agenttrace.evaluation.budget import Budget
 from agenttrace.evaluation.engine import Engine, Progress
@@ -140,7 +140,7 @@ class Evaluation:
         redaction = redaction_for(tracer)
         resume = options.get("resume")
         if resume is not None:
-            header, engine.kept = header.resumed(resume, store, chosen, engine.trials, redaction)
+            header, engine.earlier = header.resumed(resume, store, chosen, engine.trials, redaction)
         engine.pool = pool_of(engine.executor, function)
         return cls(engine, header, store, redaction, tracer)
 
@@ -180,7 +180,7 @@ class Evaluation:
 
         def write(results: Mapping[Place, ScoringResult]) -> None:
             report = self.header.report(self.engine, results=(), interrupted=True)
-            everything = results if written else {**self.engine.kept, **results}
+            everything = results if written else {**self.engine.earlier, **results}
             places = {at[0] * self.engine.trials + at[1]: result for at, result in everything.items()}
             facts = self._facts()
             keep_results(report, places, store, self.redaction, self.tracer, facts, anew=not written)

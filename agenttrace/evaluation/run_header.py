@@ -68,9 +68,9 @@ class RunHeader:
             name=earlier.name,
             started_ns=earlier.started_ns,
             before=earlier.duration,
-            facts={**self.facts, "resumed": f"with {len(earlier.kept)} results"},
+            facts={**self.facts, "resumed": f"with {len(earlier.results)} results"},
         )
-        return header, earlier.kept
+        return header, earlier.results
 
     def report(
         self, engine: Engine, results: tuple[ScoringResult, ...] | None = None, **more: Any

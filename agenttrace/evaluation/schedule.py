@@ -22,7 +22,7 @@ class Schedule:
     Without `settled` each example is run `trials` times, whatever comes out. With it the trials of an example
     follow one after the other until they settle its verdict, `trials` at most. Nothing more begins when
     the money, tokens or time of `spending` are spent, or `stop_after` examples have a result that failed or
-    errored. `kept` are results that are there already: they are not run, and no failures of this run.
+    errored. `earlier` are results that are there already: they are not run, and no failures of this run.
     `at_most` is how many results there will be beside them, where every trial is needed.
     """
 
@@ -34,7 +34,7 @@ class Schedule:
         settled: Settled | None = None,
         spending: Spending | None = None,
         stop_after: int | None = None,
-        kept: Mapping[Place, ScoringResult] | None = None,
+        earlier: Mapping[Place, ScoringResult] | None = None,
     ) -> None:
         self.results: dict[Place, ScoringResult] = {}
         self.at_most = examples * trials
@@ -49,8 +49,8 @@ class Schedule:
         self._red: set[int] = set()
         self._why_ended: str | None = None
         self._lock = threading.Lock()
-        for place in sorted(kept or {}):
-            self.add(place, (kept or {})[place])
+        for place in sorted(earlier or {}):
+            self.add(place, (earlier or {})[place])
         self.at_most -= len(self.results)
         self._red.clear()
 

@@ -13,9 +13,10 @@ from typing import Any
 from agenttrace.core.batch import Batch
 from agenttrace.core.errors import error_text
 from agenttrace.core.jsonable import clean
-from agenttrace.core.protocols import HasPath, KeepsResults, Store, optional
+from agenttrace.core.protocols import HasPath, Store, optional
 from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.core.span import Span
+from agenttrace.core.summary import KeepsResults
 from agenttrace.core.trace import Trace
 from agenttrace.process.said_once import SaidOnce
 from agenttrace.redaction import Redaction
