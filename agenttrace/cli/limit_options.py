@@ -18,13 +18,14 @@ from agenttrace.evaluation.trials import MAX_TRIALS, Trials, TrialsBy, settled_b
 
 @dataclass(frozen=True, slots=True)
 class LimitOptions:
-    """How often each example is run, and what ends the evaluation before all were run."""
+    """How often each example is run, and what ends the evaluation before all were run, or has been run."""
 
     trials: Trials = 1
     max_trials: int = MAX_TRIALS
     budget: str | None = None
     fail_fast: int | None = None
     trials_by: TrialsBy | None = None
+    resume: str | None = None
 
     def options(self, requirements: Sequence[Requirement]) -> EvaluationOptions:
         """The options of `run_evaluation` for this; `requirements` are what trials have to settle."""
@@ -36,6 +37,7 @@ class LimitOptions:
             "budget": self.budget,
             "stop_after": self.fail_fast,
             "trials_by": self.trials_by,
+            "resume": self.resume,
         }
 
     def at_most(self, examples: int) -> int:
@@ -90,6 +92,11 @@ def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
         type=click.IntRange(1),
         help="Stop once N examples failed (1 without a number); the rest is not run.",
     )
+    @click.option(
+        "--resume",
+        metavar="RUN",
+        help="Go on with a run that was interrupted: last, an id or a name; what has a result is not run.",
+    )
     @wraps(command)
     def with_limits(
         *args: Any,
@@ -98,9 +105,10 @@ def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
         budget: str | None,
         fail_fast: int | None,
         trials_by: TrialsBy | None,
+        resume: str | None,
         **kwargs: Any,
     ) -> Any:
-        limits = LimitOptions(trials, max_trials, budget, fail_fast, trials_by)
+        limits = LimitOptions(trials, max_trials, budget, fail_fast, trials_by, resume)
         return command(*args, limits=limits, **kwargs)
 
     return with_limits

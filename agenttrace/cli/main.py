@@ -93,9 +93,16 @@ def traces() -> None:
     """Look at recorded traces."""
 
 
-@cli.group(name="eval", cls=LazyGroup, lazy={"run": "agenttrace.cli.eval_run:eval_run"})
+@cli.group(
+    name="eval",
+    cls=LazyGroup,
+    lazy={
+        "run": "agenttrace.cli.eval_run:eval_run",
+        "traces": "agenttrace.cli.eval_traces:eval_traces",
+    },
+)
 def evaluation() -> None:
-    """Evaluate an agent on examples."""
+    """Evaluate an agent on examples, or what it did as stored traces."""
 
 
 @cli.group(

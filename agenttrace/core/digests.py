@@ -2,7 +2,8 @@
 
 Of what is cut, a plain digest stands in its mark (`marks.cut`): it is only made of what holds no secret. Of a
 secret, a digest keyed with a number of this process stays beside the mark, in memory: it is neither stored
-nor sent anywhere, and nothing can be learned from it in another process. Both are BLAKE2b of 16 bytes (RFC
+nor exported, and nothing can be learned from it in another process. Only the workers of an evaluation share
+the number of the process that asks them, and give it their digests. Both are BLAKE2b of 16 bytes (RFC
 7693).
 """
 
@@ -17,6 +18,17 @@ from agenttrace.core.value_key import value_key
 
 _SIZE = 16
 _KEY = os.urandom(32)
+
+
+def secret_key() -> bytes:
+    """The number that digests of secrets are keyed with in this process."""
+    return _KEY
+
+
+def share_secret_key(key: bytes) -> None:
+    """Key digests as the process does whose work this one does from now on."""
+    global _KEY
+    _KEY = key
 
 
 def digest_of(content: str | bytes) -> str:

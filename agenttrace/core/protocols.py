@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, runtime_checkable
 
 from agenttrace.core.batch import Batch, Destination, Refusal, ScoreRow, Unsent, UnsentCounts
-from agenttrace.core.summary import RunSummary, TraceSummary
+from agenttrace.core.summary import KeepsResults, RunSummary, TraceSummary
 from agenttrace.core.watch import KeepsWatch
 
 if TYPE_CHECKING:
@@ -469,6 +469,7 @@ OPTIONAL_HOOKS: Mapping[type, str] = {
     KeepsUnsent: "unsent",
     ReadsTraces: "trace_reads",
     StreamsTraces: "iter_traces",
+    KeepsResults: "add_results",
     EndsWriting: "end",
     TakesRows: "takes_rows",
     KeepsWatch: "first_tellings",

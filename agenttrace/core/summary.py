@@ -1,10 +1,10 @@
-"""Summaries for lists: one line for a trace, one for an evaluation run."""
+"""Summaries for lists: one line for a trace, one for an evaluation run, which a store may take bit by bit."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from agenttrace.core.report import EvaluationReport
@@ -83,3 +83,13 @@ class RunSummary:
             metadata=report.metadata,
             **{word: count for word, count in report.counts.items() if word != "not_run"},
         )
+
+
+class KeepsResults(Protocol):
+    """Optional hook of a store: it takes results of a run that is not over yet, so that it can be resumed."""
+
+    def add_results(self, report: EvaluationReport, places: Sequence[int], *, anew: bool) -> None:
+        """Keep the results of `report` beside those of the same run that are there, each at its place.
+
+        `anew`: in place of those that are there. `write_report` replaces them all when the run is over.
+        """

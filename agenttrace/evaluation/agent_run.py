@@ -69,7 +69,7 @@ def run_example(
     if misfit is not None:
         return Run(example, None, why_not_comparable=misfit)
     args, kwargs = arguments(copied_input(example.input))
-    with _reading_no_states(capture()) as captured:
+    with reading_no_states(capture()) as captured:
         states = captured.states if isinstance(captured, Capture) else None
         yield from _read(states, isolation, timeout)
         call = Call(target.function, args, kwargs, copy_context(), timeout)
@@ -92,7 +92,7 @@ def run_example(
     return Run(example.changed(**fields), trace, failure=failure, duration=outcome.duration)
 
 
-def _reading_no_states(scope: AbstractContextManager[Captured]) -> AbstractContextManager[Captured]:
+def reading_no_states(scope: AbstractContextManager[Captured]) -> AbstractContextManager[Captured]:
     """The scope, which leaves its states to us: each read gets its time and no more."""
     if isinstance(scope, Capture):
         scope.reads_states = False

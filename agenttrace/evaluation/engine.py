@@ -26,6 +26,7 @@ from agenttrace.evaluation.agent_run import CaptureScope, Run, Target, run_examp
 from agenttrace.evaluation.budget import Budget, Spending
 from agenttrace.evaluation.runners import NOTICE, SCORING_OVERLAP, Runners
 from agenttrace.evaluation.schedule import Place, Schedule, Settled
+from agenttrace.evaluation.worker_pool import PoolLost, WorkerPool
 from agenttrace.process.loop_thread import EventLoop, loop_keeper
 from agenttrace.process.threads import DaemonExecutor
 from agenttrace.scoring.apply import apply_scorer, users_traceback
@@ -97,6 +98,11 @@ class Engine:
     settled: Settled | None = None
     budget: Budget | None = None
     stop_after: int | None = None
+    pool: WorkerPool | None = None
+    """Where the agents run, if not in this process."""
+    earlier: Mapping[Place, ScoringResult] = field(default_factory=dict)
+    """Results that are there already, of a run that this one goes on with."""
+    on_result: Callable[[Place, ScoringResult], None] | None = None
     spending: Spending | None = field(default=None, init=False)
     _schedule: Schedule | None = field(default=None, init=False)
     _display: threading.Lock = field(default_factory=threading.Lock, init=False)
@@ -108,11 +114,11 @@ class Engine:
         Raises:
             Interrupted: the user's code raised KeyboardInterrupt.
         """
-        isolation = Isolation(self.executor, loop_keeper().loop)
+        isolation = Isolation(self.executor if self.pool is None else None, loop_keeper().loop)
         try:
             Runners(self._steps_in(isolation), self._places(), self.timeout).run()
         finally:
-            isolation.close()
+            self._close(isolation)
 
     async def run_async(self) -> None:
         """Run all examples as tasks of the running event loop; plain functions on threads.
@@ -121,7 +127,7 @@ class Engine:
             Interrupted: the user's code raised KeyboardInterrupt.
         """
         threads = DaemonExecutor(math.inf, name="eval")
-        isolation = Isolation(self.executor or threads, EventLoop.running)
+        isolation = Isolation((self.pool is None and self.executor) or threads, EventLoop.running)
         begin = self._steps_in(isolation)
         places = self._places()
         agents, loop = asyncio.Semaphore(places), asyncio.get_running_loop()
@@ -143,8 +149,13 @@ class Engine:
         except* Interrupted:
             raise Interrupted from None
         finally:
-            isolation.close()
+            self._close(isolation)
             threads.shutdown()
+
+    def _close(self, isolation: Isolation) -> None:
+        isolation.close()
+        if self.pool is not None:
+            self.pool.close()
 
     def _places(self) -> int:
         return min(self.concurrency, len(self.examples) * self.trials)
@@ -158,6 +169,7 @@ class Engine:
             settled=self.settled,
             spending=self.spending,
             stop_after=self.stop_after,
+            earlier=self.earlier,
         )
 
         def begin() -> Steps[None] | None:
@@ -178,17 +190,26 @@ class Engine:
             raise Interrupted from None
         except (Interrupted, GeneratorExit):
             raise
+        except PoolLost as lost:
+            schedule.end(str(lost))
+            return
         except BaseException as error:  # choke-point: the user's values run code of their own here
             unusable = run._replace(why_not_comparable=users_traceback(error))
             result = yield from self._result(unusable, place, isolation)
         schedule.add(place, result)
+        if self.on_result is not None:
+            self.on_result(place, result)
         if self.progress is not None:
             self._report_progress(result, schedule)
 
     def _agent(self, example: Example, isolation: Isolation) -> Steps[Run]:
         if self.target is None:
             return self.run_of(example)
-        run = yield from run_example(self.target, example, self.capture, isolation, self.timeout, self.advice)
+        capture, timeout, advice = self.capture, self.timeout, self.advice
+        if self.pool is None:
+            run = yield from run_example(self.target, example, capture, isolation, timeout, advice)
+        else:
+            run = yield from self.pool.run(self.target, example, capture, timeout, advice)
         if self.spending is not None:
             self.spending.add_run(run.trace)
         if self.recording or run.trace is None or not only_states(run.trace.spans):

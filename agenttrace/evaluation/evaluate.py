@@ -44,6 +44,7 @@ def run_evaluation(
     budget: str | None = None,
     stop_after: int | None = None,
     measure: Measure | None = None,
+    resume: str | None = None,
     require: None = None,
     baseline: None = None,
 ) -> EvaluationReport:
@@ -57,8 +58,10 @@ def run_evaluation(
     An agent that raises, or is not back within `timeout` seconds, fails its example; the rest go on.
     Without `function`, `actual_output` and `tools_called` are compared as they are.
 
-    Plain functions run on threads of ours, or on those of `executor`, which is no process pool; coroutines
-    on one event loop of ours, so that they can share an async client. Each run gets a copy of the input.
+    Plain functions run on threads of ours, or on those of `executor`; coroutines on one event loop of ours,
+    so that they can share an async client. Where `executor` runs its calls in other processes
+    (`ProcessPoolExecutor`, Dask's ``client.get_executor()``), the agents run there, and what they record
+    comes back: docs/scaling.md. Each run gets a copy of the input.
     `concurrency` agents run at a time: 1 by default, because nobody but you can know whether your agent
     keeps state. `trials` repeats each example. With `trials_by` several examples are trials of one: those of
     the same name (``"name"``), or for which a function gives the same. `model` goes to the scorers that take
@@ -73,6 +76,10 @@ def run_evaluation(
     the outcome *not_run*, which is no pass. The report's metadata say what was `spent`, the `estimate`
     before it from the last such run, and whether answers are *unpriced*: a model of unknown price costs
     money that no budget of money can see.
+
+    Results go to the store while the run lasts. `resume` (``last``, an id, a name) goes on with a stored run
+    of this project that was interrupted: examples that have a result there are not run again. What fails
+    there does not count for `stop_after`, nor what was spent for `budget`.
 
     `progress` is called with each result. One that raises, SystemExit too, is logged and not called again: a
     broken display must not lose results. To end the run from there raise KeyboardInterrupt.
@@ -110,6 +117,7 @@ def run_evaluation(
         budget=budget,
         stop_after=stop_after,
         measure=measure,
+        resume=resume,
     )
     evaluation.engine.advice = _LOOP_WAITS if _in_a_loop() else ""
     return evaluation.run()

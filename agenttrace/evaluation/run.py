@@ -3,40 +3,45 @@
 from __future__ import annotations
 
 import asyncio
-import sys
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypedDict, Unpack
 
 from agenttrace.core.errors import ConfigError, ExpectationError, ScorerError, did_you_mean
 from agenttrace.core.example import Example
 from agenttrace.core.numbers import is_number, is_whole
-from agenttrace.core.protocols import ChatModel, ChecksExamples, Scorer, Store, name_of_model, optional
-from agenttrace.core.report import EvaluationInterrupted, EvaluationReport
+from agenttrace.core.protocols import (
+    ChatModel,
+    ChecksExamples,
+    Scorer,
+    Store,
+    name_of_model,
+    optional,
+)
+from agenttrace.core.report import EvaluationInterrupted, EvaluationReport, ScoringResult
+from agenttrace.core.summary import KeepsResults
 from agenttrace.evaluation.agent_run import Captured, CaptureScope, Target
 from agenttrace.evaluation.budget import Budget
 from agenttrace.evaluation.engine import Engine, Measure, Progress
 from agenttrace.evaluation.estimate import estimate_of
-from agenttrace.evaluation.schedule import Settled
+from agenttrace.evaluation.run_header import RunHeader
+from agenttrace.evaluation.schedule import Place, Settled
+from agenttrace.evaluation.streaming import ResultStream
 from agenttrace.evaluation.trials import (
     MAX_TRIALS,
     Trials,
     TrialsBy,
-    as_trials,
     examples_of_trials,
     settled_by,
 )
+from agenttrace.evaluation.worker_pool import pool_of
 from agenttrace.redaction import Redaction
 from agenttrace.runs.metadata import run_metadata
-from agenttrace.runs.storage import keep_run, keep_traces, store_of
+from agenttrace.runs.storage import keep_results, keep_run, keep_traces, store_of
 from agenttrace.scoring.example_scorers import ScorersOf, suite_scorers
 from agenttrace.scoring.isolation import Interrupted
-from agenttrace.suite.analyses import SuiteAnalyses
-from agenttrace.suite.coverage import constant
 from agenttrace.tracing.capture import capture
 from agenttrace.tracing.decorator import enabled_by_environment
 from agenttrace.tracing.default_recorder import default_recorder
@@ -89,6 +94,7 @@ class EvaluationOptions(TypedDict, total=False):
     budget: str | None
     stop_after: int | None
     measure: Measure | None
+    resume: str | None
 
 
 def check_option_names(function: str, options: Iterable[str], *more: str) -> None:
@@ -115,7 +121,7 @@ class Evaluation:
     """An evaluation that was checked and may begin: its engine, and where its results go."""
 
     engine: Engine
-    header: _RunHeader
+    header: RunHeader
     store: Store | None
     redaction: Redaction
     tracer: Recording | None = None
@@ -129,43 +135,16 @@ class Evaluation:
         tracer, function = options.get("tracer"), options.get("function")
         chosen, model = checked_examples(examples), options.get("model")
         suite, scorers_of = suite_scorers(chosen, scorers, model)
-        trials, settled = trials_of(options)
-        budget, stop_after = options.get("budget"), options.get("stop_after")
-        engine = Engine(
-            examples=chosen,
-            scorers=suite,
-            scorers_of=scorers_of,
-            target=None if function is None else Target.of(function),
-            capture=_capture_of(tracer),
-            concurrency=options.get("concurrency", 1),
-            timeout=options.get("timeout", TIMEOUT),
-            trials=trials,
-            settled=settled,
-            budget=None if budget is None else Budget.parse(budget),
-            stop_after=stop_after,
-            executor=options.get("executor"),
-            progress=options.get("progress"),
-            recording=enabled_by_environment() and getattr(tracer, "enabled", True),
-        )
-        check_limits(engine.concurrency, engine.timeout, stop_after)
-        check_executor(engine.executor)
+        engine = _engine_of(options, chosen, suite, scorers_of)
         check_needs(chosen, scorers_of)
-        store, trials_by = store_of(options.get("store"), tracer), options.get("trials_by")
-        name, project = options.get("eval_run_name"), options.get("project_name") or project_of(tracer)
-        places = None if trials_by is None else examples_of_trials(chosen, trials_by)
-        suite_facts = run_metadata(
-            chosen, _all_scorers(chosen, scorers_of), function=function, trials=trials, trial_of=places
-        )
-        estimate = budget and estimate_of(store, project=project, name=name, examples=len(chosen))
-        header = _RunHeader(
-            name=name,
-            project=project,
-            model=_name_of(model),
-            metadata=options.get("metadata") or {},
-            facts={**suite_facts, **({} if estimate is None else {"estimate": estimate})},
-            places=places,
-        )
-        return cls(engine, header, store, redaction_for(tracer), tracer, options.get("measure"))
+        store = store_of(options.get("store"), tracer)
+        header = _header_of(options, chosen, _all_scorers(chosen, scorers_of), engine.trials, store)
+        redaction = redaction_for(tracer)
+        resume = options.get("resume")
+        if resume is not None:
+            header, engine.earlier = header.resumed(resume, store, chosen, engine.trials, redaction)
+        engine.pool = pool_of(engine.executor, function)
+        return cls(engine, header, store, redaction, tracer, options.get("measure"))
 
     def run(self) -> EvaluationReport:
         """Run it while the calling thread waits, and return the stored report. Raises as `run_evaluation`."""
@@ -182,14 +161,35 @@ class Evaluation:
 
     @contextmanager
     def _interruptible(self) -> Iterator[None]:
-        """Store the results so far, whatever ends the run; an interruption carries them, too."""
+        """Store the results as they come, and those so far, whatever ends the run; an interruption carries
+        them, too."""
         try:
-            yield
+            with self._streaming():
+                yield
         except BaseException as error:
             report = self._stored(self.header.report(self.engine, interrupted=True))
             if isinstance(error, Interrupted | KeyboardInterrupt):
                 raise EvaluationInterrupted(report) from None
             raise
+
+    def _streaming(self) -> AbstractContextManager[object]:
+        """A scope in which results go to a store that takes them while the run lasts."""
+        store = self.store
+        if store is None or optional(store, KeepsResults) is None:
+            return nullcontext()
+        written: list[bool] = []
+
+        def write(results: Mapping[Place, ScoringResult]) -> None:
+            report = self.header.report(self.engine, results=(), interrupted=True)
+            everything = results if written else {**self.engine.earlier, **results}
+            places = {at[0] * self.engine.trials + at[1]: result for at, result in everything.items()}
+            facts = self._facts()
+            keep_results(report, places, store, self.redaction, self.tracer, facts, anew=not written)
+            written.append(True)
+
+        stream = ResultStream(write)
+        self.engine.on_result = stream.add
+        return stream
 
     def stored_report(self) -> EvaluationReport:
         """The report of all results, which are stored."""
@@ -210,39 +210,66 @@ class Evaluation:
         return report
 
     def _keep(self, report: EvaluationReport) -> None:
-        facts = {name: fact for name, fact in self.header.facts.items() if name not in self.header.metadata}
-        keep_run(report, self.store, self.redaction, self.tracer, facts)
+        keep_run(report, self.store, self.redaction, self.tracer, self._facts())
+
+    def _facts(self) -> dict[str, Any]:
+        """The metadata that agenttrace itself added."""
+        return {name: fact for name, fact in self.header.facts.items() if name not in self.header.metadata}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _RunHeader:
-    """The part of a report that is about the run as a whole, with the time when it began."""
+def _header_of(
+    options: EvaluationOptions,
+    examples: tuple[Example, ...],
+    scorers: list[Scorer],
+    trials: int,
+    store: Store | None,
+) -> RunHeader:
+    """The header of a run that begins."""
+    trials_by, budget = options.get("trials_by"), options.get("budget")
+    name, project = options.get("eval_run_name"), options.get("project_name")
+    project = project or project_of(options.get("tracer"))
+    places = None if trials_by is None else examples_of_trials(examples, trials_by)
+    function = options.get("function")
+    facts = run_metadata(examples, scorers, function=function, trials=trials, trial_of=places)
+    estimate = budget and estimate_of(store, project=project, name=name, examples=len(examples))
+    return RunHeader(
+        name=name,
+        project=project,
+        model=_name_of(options.get("model")),
+        metadata=options.get("metadata") or {},
+        facts={**facts, **({} if estimate is None else {"estimate": estimate})},
+        places=places,
+    )
 
-    name: str | None
-    project: str
-    model: str | None
-    metadata: Mapping[str, Any]
-    facts: Mapping[str, Any]
-    places: tuple[int, ...] | None = None
-    """Of which example each one is a trial, where several are."""
-    started_ns: int = field(default_factory=time.time_ns)
-    start: float = field(default_factory=time.perf_counter)
 
-    def report(self, engine: Engine, **more: Any) -> EvaluationReport:
-        """Return a report of the results so far."""
-        results = engine.results()
-        if engine.missing:
-            more["not_run"] = engine.missing
-        return EvaluationReport(
-            results=results if self.places is None else as_trials(results, self.places),
-            name=self.name or _run_name(self.started_ns),
-            project=self.project,
-            model=self.model,
-            started_ns=self.started_ns,
-            duration=time.perf_counter() - self.start,
-            metadata={**self.facts, **self.metadata, **engine.spent(), **more},
-            analyses=SuiteAnalyses(engine.scorers_of or constant(engine.scorers)),
-        )
+def _engine_of(
+    options: EvaluationOptions,
+    examples: tuple[Example, ...],
+    suite: tuple[Scorer, ...],
+    scorers_of: ScorersOf,
+) -> Engine:
+    """The engine as the options say. Raises ConfigError where they cannot be used."""
+    tracer, function = options.get("tracer"), options.get("function")
+    trials, settled = trials_of(options)
+    budget, stop_after = options.get("budget"), options.get("stop_after")
+    engine = Engine(
+        examples=examples,
+        scorers=suite,
+        scorers_of=scorers_of,
+        target=None if function is None else Target.of(function),
+        capture=_capture_of(tracer),
+        concurrency=options.get("concurrency", 1),
+        timeout=options.get("timeout", TIMEOUT),
+        trials=trials,
+        settled=settled,
+        budget=None if budget is None else Budget.parse(budget),
+        stop_after=stop_after,
+        executor=options.get("executor"),
+        progress=options.get("progress"),
+        recording=enabled_by_environment() and getattr(tracer, "enabled", True),
+    )
+    check_limits(engine.concurrency, engine.timeout, stop_after)
+    return engine
 
 
 def _capture_of(tracer: Any) -> CaptureScope:
@@ -276,11 +303,6 @@ def redaction_for(tracer: Recording | None) -> Redaction:
 def _name_of(model: str | ChatModel | None) -> str | None:
     """Return a model's name for the report."""
     return model if model is None or isinstance(model, str) else name_of_model(model)
-
-
-def _run_name(started_ns: int) -> str:
-    moment = datetime.fromtimestamp(started_ns / 1e9, tz=UTC)
-    return f"eval-{moment:%Y%m%d-%H%M%S}-{started_ns // 1000 % 1_000_000:06d}"
 
 
 _CAUSES = (ConfigError, ExpectationError)
@@ -373,28 +395,3 @@ def check_limits(concurrency: int, timeout: float | None, stop_after: int | None
             raise ConfigError(f"{word} is a whole number from 1, got {value!r}")
     if timeout is not None and not (is_number(timeout) and timeout > 0):
         raise ConfigError(f"timeout is a number of seconds above 0, or None for no limit; got {timeout!r}")
-
-
-def check_executor(executor: Any) -> None:
-    """Raise ConfigError for an executor that cannot run an agent here, such as one of processes."""
-    if executor is None:
-        return
-    if not isinstance(executor, Executor):
-        raise ConfigError(
-            f"executor is an Executor, got {type(executor).__name__}; give a ThreadPoolExecutor, "
-            "or leave it out"
-        )
-    processes = sys.modules.get("concurrent.futures.process")  # not imported: then it is none of those
-    if processes is not None and isinstance(executor, processes.ProcessPoolExecutor):
-        raise ConfigError(
-            "executor is a ProcessPoolExecutor, but agents run in this process, where they are recorded; "
-            "give a ThreadPoolExecutor, or leave it out"
-        )
-    try:
-        executor.submit(_nothing)
-    except RuntimeError as error:
-        raise ConfigError(f"the executor takes no calls: {error}; give one that is not shut down") from error
-
-
-def _nothing() -> None:
-    """Do nothing: the call that an executor is tried with."""

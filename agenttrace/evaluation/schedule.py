@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from agenttrace.core.report import ScoringResult
 from agenttrace.evaluation.budget import Spending
@@ -22,7 +22,8 @@ class Schedule:
     Without `settled` each example is run `trials` times, whatever comes out. With it the trials of an example
     follow one after the other until they settle its verdict, `trials` at most. Nothing more begins when
     the money, tokens or time of `spending` are spent, or `stop_after` examples have a result that failed or
-    errored. `at_most` is how many results there will be, where every trial is needed.
+    errored. `earlier` are results that are there already: they are not run, and no failures of this run.
+    `at_most` is how many results there will be beside them, where every trial is needed.
     """
 
     def __init__(
@@ -33,6 +34,7 @@ class Schedule:
         settled: Settled | None = None,
         spending: Spending | None = None,
         stop_after: int | None = None,
+        earlier: Mapping[Place, ScoringResult] | None = None,
     ) -> None:
         self.results: dict[Place, ScoringResult] = {}
         self.at_most = examples * trials
@@ -47,6 +49,10 @@ class Schedule:
         self._red: set[int] = set()
         self._why_ended: str | None = None
         self._lock = threading.Lock()
+        for place in sorted(earlier or {}):
+            self.add(place, (earlier or {})[place])
+        self.at_most -= len(self.results)
+        self._red.clear()
 
     def _beginnings(self) -> Iterator[Place]:
         at_once = 1 if self._settled else self._trials
@@ -58,13 +64,20 @@ class Schedule:
             self._why_ended = self._why_ended or self._reason_to_end()
             if self._why_ended is not None:
                 return None
-            return self._next.popleft() if self._next else next(self._rest, None)
+            while (place := self._next.popleft() if self._next else next(self._rest, None)) in self.results:
+                pass  # it is there from the run that this one goes on with
+            return place
 
     def _reason_to_end(self) -> str | None:
         if self._stop_after is not None and len(self._red) >= self._stop_after:
             examples = "example" if self._stop_after == 1 else "examples"
             return f"{self._stop_after} {examples} did not pass, and stop_after={self._stop_after}"
         return None if self._spending is None else self._spending.why_spent(len(self.results))
+
+    def end(self, why: str) -> None:
+        """Let nothing more begin."""
+        with self._lock:
+            self._why_ended = self._why_ended or why
 
     def add(self, place: Place, result: ScoringResult) -> None:
         """Take the result of a place; where trials follow one after the other, the next one may begin."""

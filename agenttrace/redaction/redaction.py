@@ -35,6 +35,7 @@ MAX_CACHED = 10_000
 """Names, keys and tools for which the result is cached."""
 
 _LONGEST_CACHED = 256
+_CACHES = ("_secret_names", "_rules", "_keys", "_tools")
 SHORTEST_TEXT = 10
 """Shorter texts are not looked into: ``pwd=…`` needs more."""
 SHORTEST_OWN = 5
@@ -102,6 +103,11 @@ class Redaction:
         self._rules: dict[str, NameRule | None] = {}
         self._keys: dict[str, str] = {}
         self._tools: dict[int, tuple[ToolDefinition, ToolDefinition]] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The rules alone: what is cached is known by objects of this process."""
+        fresh = {"redacted": 0, "failed": 0, "harmless_keys": set()}
+        return {**self.__dict__, **fresh, **{name: {} for name in _CACHES}}
 
     def is_secret(self, name: str) -> bool:
         """Returns True if values of a parameter or key of this name are redacted: all but those that `hides`

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import platform
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -31,8 +33,8 @@ def run_metadata(
 
     ``git`` (commit, branch, dirty), ``dataset`` (fingerprint, number of examples; file and its sha256 where
     all came from one), ``examples`` (for each its fingerprint, and its id where the user gave one),
-    ``function``, ``scorers`` (name, class, version, the options that are not its defaults), ``trials``,
-    ``versions``.
+    ``function``, ``code`` (the sha256 of the file that defines it), ``scorers`` (name, class, version, the
+    options that are not its defaults), ``trials``, ``versions``.
     What is not known is left out. With `trial_of` (of which one each example is a trial, by number from 0)
     ``examples`` has the first trial of each, so that it has one entry for each position of the results.
     """
@@ -47,6 +49,7 @@ def run_metadata(
         },
         "examples": [_identity(examples[firsts[place]], prints[firsts[place]]) for place in sorted(firsts)],
         "function": None if function is None else qualified_name(function),
+        "code": None if function is None else _code_of(function),
         "scorers": [_description(scorer) for scorer in scorers],
         "trials": trials,
         "versions": {"python": platform.python_version(), "agenttrace": __version__},
@@ -67,6 +70,19 @@ def _file_of(examples: Sequence[Example]) -> dict[str, Any]:
     if file is None:
         return {}
     return {"file": file, **_hash_of(file)}
+
+
+def _code_of(function: Any) -> str | None:
+    """The hash of the file that a function, or what wraps it, was defined in; None where there is none."""
+    function = inspect.unwrap(function) if callable(function) else function
+    plain = getattr(function, "__func__", function)
+    code = getattr(plain, "__code__", None)
+    file = (
+        code.co_filename
+        if code is not None
+        else getattr(sys.modules.get(type(plain).__module__), "__file__", None)
+    )
+    return None if file is None else _hash_of(file).get("sha256")
 
 
 def _hash_of(file: str) -> dict[str, str]:

@@ -14,8 +14,9 @@ from agenttrace.core.batch import Batch
 from agenttrace.core.errors import error_text
 from agenttrace.core.jsonable import clean
 from agenttrace.core.protocols import HasPath, Store, optional
-from agenttrace.core.report import EvaluationReport
+from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.core.span import Span
+from agenttrace.core.summary import KeepsResults
 from agenttrace.core.trace import Trace
 from agenttrace.process.said_once import SaidOnce
 from agenttrace.redaction import Redaction
@@ -67,13 +68,36 @@ def keep_run(
     with _warning_of(store, report):
         others = {name: value for name, value in report.metadata.items() if name not in facts}
         stored = redacted_report(replace(report, metadata=others), redaction)
-        stored = replace(stored, metadata={**_redacted_facts(facts, redaction), **stored.metadata})
+        stored = replace(stored, metadata={**redacted_facts(facts, redaction), **stored.metadata})
         with _warning_of(store, report):  # the results are stored in any case
             _write_spans(stored, store, tracer)
         store.write_report(stored)
 
 
-def _redacted_facts(facts: Mapping[str, Any], redaction: Redaction) -> dict[str, Any]:
+def keep_results(
+    report: EvaluationReport,
+    places: Mapping[int, ScoringResult],
+    store: Store,
+    redaction: Redaction,
+    tracer: Any,
+    facts: Mapping[str, Any],
+    *,
+    anew: bool,
+) -> None:
+    """Store results of a run that is not over, with their traces, as `keep_run` does; see `KeepsResults`."""
+    hook = optional(store, KeepsResults)
+    if hook is None:
+        return
+    with _warning_of(store, report):
+        results = tuple(places.values())
+        others = {name: value for name, value in report.metadata.items() if name not in facts}
+        stored = redacted_report(replace(report, results=results, metadata=others), redaction)
+        stored = replace(stored, metadata={**redacted_facts(facts, redaction), **stored.metadata})
+        _write_spans(stored, store, tracer)
+        hook.add_results(stored, tuple(places), anew=anew)
+
+
+def redacted_facts(facts: Mapping[str, Any], redaction: Redaction) -> dict[str, Any]:
     """The facts of `run_metadata` without secrets. Of an example that has no id of the user's there is only
     its fingerprint, a number of ours."""
     examples = [

@@ -68,9 +68,39 @@ def keep_scores(
 
 def insert_report(db: sqlite3.Connection, run_id: str, report: EvaluationReport) -> None:
     """Store a run with its results and their scores; a run with the same id is replaced."""
-    for table in ("scores", "results", "runs"):
-        db.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id,))  # noqa: S608 - names of ours
-    counts, revision = report.counts, _revision(report)
+    add_results(db, run_id, report, range(len(report)), anew=True)
+    revision = _revision(report)
+    for place, result in enumerate(report):
+        note_failures(db, report.project, Case(result.trace_id, run_id, place), failures_of(result), revision)
+
+
+def add_results(
+    db: sqlite3.Connection, run_id: str, report: EvaluationReport, places: Sequence[int], *, anew: bool
+) -> None:
+    """Store results of a run, each at its place, and their scores; `anew`: in place of what is there."""
+    if anew:
+        for table in ("scores", "results", "runs"):
+            db.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id,))  # noqa: S608 - names of ours
+        _insert_run(db, run_id, report)
+    else:
+        _count_results(db, run_id, report)
+    db.executemany(
+        f"INSERT INTO results (run_id, result, {RESULT_COLUMNS}) VALUES ({marks(12)})",  # noqa: S608
+        ((run_id, place, *result_row(result)) for place, result in zip(places, report, strict=True)),
+    )
+    scores = [
+        (result.trace_id, None, score, run_id, place)
+        for place, result in zip(places, report, strict=True)
+        for score in result.scores
+    ]
+    insert_scores(db, scores)
+
+
+_COUNTED = ("passed", "failed", "errored")
+
+
+def _insert_run(db: sqlite3.Connection, run_id: str, report: EvaluationReport) -> None:
+    counts = report.counts
     db.execute(
         f"INSERT INTO runs VALUES ({marks(10)})",  # noqa: S608 - places only
         (
@@ -80,22 +110,19 @@ def insert_report(db: sqlite3.Connection, run_id: str, report: EvaluationReport)
             report.model,
             report.started_ns,
             report.duration,
-            *(counts[outcome] for outcome in ("passed", "failed", "errored")),
+            *(counts[outcome] for outcome in _COUNTED),
             to_json(jsonable(dict(report.metadata))),
         ),
     )
-    db.executemany(
-        f"INSERT INTO results (run_id, result, {RESULT_COLUMNS}) VALUES ({marks(12)})",  # noqa: S608
-        ((run_id, place, *result_row(result)) for place, result in enumerate(report)),
+
+
+def _count_results(db: sqlite3.Connection, run_id: str, report: EvaluationReport) -> None:
+    counts = report.counts
+    db.execute(
+        "UPDATE runs SET duration = ?, passed = passed + ?, failed = failed + ?, errored = errored + ?"
+        " WHERE run_id = ?",
+        (report.duration, *(counts[outcome] for outcome in _COUNTED), run_id),
     )
-    scores = [
-        (result.trace_id, None, score, run_id, place)
-        for place, result in enumerate(report)
-        for score in result.scores
-    ]
-    insert_scores(db, scores)
-    for place, result in enumerate(report):
-        note_failures(db, report.project, Case(result.trace_id, run_id, place), failures_of(result), revision)
 
 
 def _revision(report: EvaluationReport) -> str | None:

@@ -22,22 +22,15 @@ from agenttrace.core.report import EvaluationReport
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
 from agenttrace.core.span_rows import items_of
-from agenttrace.core.summary import RunSummary, TraceSummary
+from agenttrace.core.summary import KeepsResults, RunSummary, TraceSummary
 from agenttrace.core.trace import Trace
 from agenttrace.core.trace_reading import ReadSpans, read_with
 from agenttrace.core.watch import ScoreCounts, TraceCounts, WriterState
 from agenttrace.process.fork_and_exit import at_fork
 from agenttrace.store import counts, failures, queries, to_send
+from agenttrace.store import evaluation_writes as writes
 from agenttrace.store.annotations import insert_annotations, read_annotations
 from agenttrace.store.connection import read
-from agenttrace.store.evaluation_writes import (
-    claim_pending,
-    delete_pending,
-    insert_dataset,
-    insert_pending,
-    insert_report,
-    keep_scores,
-)
 from agenttrace.store.files import absolute, identity
 from agenttrace.store.health import StoreHealth
 from agenttrace.store.lock import ForkLock
@@ -62,7 +55,7 @@ _READY_TIMEOUT = 0.2
 """Seconds that opening ahead of time waits for other processes: the first write may wait longer."""
 
 
-class SQLiteStore(Store, KeepsUnsent, KeepsWatch):
+class SQLiteStore(Store, KeepsUnsent, KeepsWatch, KeepsResults):
     """Keeps everything in one SQLite file, which any number of processes may share.
 
     Making one opens nothing; the file is made at the first write. `export` raises only while other processes
@@ -172,7 +165,7 @@ class SQLiteStore(Store, KeepsUnsent, KeepsWatch):
                 items, alone = items_of(batch.spans), number == 0
                 quarantined += keep_spans(db, functions, items, batch.send_to, alone=alone)
                 if batch.scores:
-                    keep_scores(db, batch.scores, batch.send_to)
+                    writes.keep_scores(db, batch.scores, batch.send_to)
                 insert_annotations(db, batch.annotations)
                 for project, tools in batch.tools.items():
                     insert_tools(db, project, tools)
@@ -190,10 +183,14 @@ class SQLiteStore(Store, KeepsUnsent, KeepsWatch):
     def write_report(self, report: EvaluationReport) -> str:
         run_id = report.run_id
         self._write_or_keep(
-            lambda db, _: insert_report(db, run_id, report),
+            lambda db, _: writes.insert_report(db, run_id, report),
             lambda: self._fallback.memory.keep_report(run_id, report),
         )
         return run_id
+
+    def add_results(self, report: EvaluationReport, places: Sequence[int], *, anew: bool) -> None:
+        if not self._fallback.occupied:  # else the whole report is kept in the end
+            self._must_write(lambda db, _: writes.add_results(db, report.run_id, report, places, anew=anew))
 
     def _write_or_keep(self, write: Action[None], keep: Callable[[], None]) -> None:
         with self._exclusively():
@@ -209,7 +206,7 @@ class SQLiteStore(Store, KeepsUnsent, KeepsWatch):
 
     def save_pending_evaluations(self, project: str, requests: Sequence[Mapping[str, Any]]) -> None:
         self._write_or_keep(
-            lambda db, _: insert_pending(db, project, requests),
+            lambda db, _: writes.insert_pending(db, project, requests),
             lambda: self._fallback.memory.save_pending_evaluations(project, requests),
         )
 
@@ -219,15 +216,15 @@ class SQLiteStore(Store, KeepsUnsent, KeepsWatch):
         claimed_keys = self._fallback.memory.claim_pending_evaluations(keys, owner, held_by=held_by)
         if not os.path.lexists(self.path):
             return claimed_keys
-        return claimed_keys + self._must_write(lambda db, _: claim_pending(db, keys, owner, held_by))
+        return claimed_keys + self._must_write(lambda db, _: writes.claim_pending(db, keys, owner, held_by))
 
     def drop_pending_evaluations(self, keys: Sequence[str]) -> None:
         self._fallback.memory.drop_pending_evaluations(keys)
-        self._write_or_keep(lambda db, _: delete_pending(db, keys), lambda: None)
+        self._write_or_keep(lambda db, _: writes.delete_pending(db, keys), lambda: None)
 
     def save_dataset(self, alias: str, project: str, content: Any) -> int:
         text = dataset_text(alias, content)
-        return self._must_write(lambda db, _: insert_dataset(db, project, alias, text))
+        return self._must_write(lambda db, _: writes.insert_dataset(db, project, alias, text))
 
     def delete_trace(self, trace_id: str) -> bool:
         was_in_memory = self._fallback.memory.delete_trace(trace_id)

@@ -90,7 +90,7 @@ def in_parts(
         traces = _every_trace(store, read, waiting, project, most)
     else:
         ids = (facts.trace_id for facts in reads_of(store).each_match(wanted))
-        traces = _traces_of(store, read, ids, most)
+        traces = traces_of(store, read, ids, most)
     return islice(traces, most)
 
 
@@ -126,7 +126,7 @@ def _every_trace(
         place = part.end
 
 
-def _traces_of(store: _InFile, read: ReadPart, ids: Iterator[str], most: int | None) -> Iterator[Trace]:
+def traces_of(store: _InFile, read: ReadPart, ids: Iterator[str], most: int | None) -> Iterator[Trace]:
     """The traces of these ids, in their order; without those that are gone."""
     while wanted := list(islice(ids, _at_once(most))):
         while wanted:

@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.interruptions import thrown_in
 from agenttrace.core.limits import CAPTURED, Limits
+from agenttrace.core.score import Score
 from agenttrace.core.span import Span
+from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.trace import Trace
 from agenttrace.redaction import Redaction
 from agenttrace.tracing.context import Entered, captured_open, captured_scopes
 from agenttrace.tracing.default_recorder import default_recorder
 from agenttrace.tracing.delivery import Nowhere
-from agenttrace.tracing.finish import finish
+from agenttrace.tracing.finish import finish, scores_of
 from agenttrace.tracing.freeze import Frozen
 from agenttrace.tracing.observed_function import known_tools
 from agenttrace.tracing.pipeline import Pipeline
 from agenttrace.tracing.record import (
     END,
+    EXTRA,
+    FinishedSpan,
     ReceivedSpan,
     Record,
     Recorder,
     Scope,
+    key_of,
     weight_of,
     with_heavy_values,
     without_heavy_values,
@@ -62,7 +68,7 @@ class _Tee(deque[Any]):
         entrance = pipeline.entrance
         if len(entrance) < pipeline.limit:
             entrance.append(with_heavy_values(record, pipeline.weigh) if weight else record)
-        else:
+        elif pipeline.limit:  # else nothing is passed on
             pipeline.count_queue_full(record)
 
 
@@ -81,9 +87,13 @@ class Capture:
         recorder: Recorder | None = None,
         limits: Limits = CAPTURED,
         states: Mapping[str, StateSource] | None = None,
+        *,
+        trace_key: int | None = None,
     ) -> None:
         self._recorder = recorder
         self._limits = limits
+        self._trace_key = trace_key
+        self._tools: dict[str, ToolDefinition] = {}
         self._sources = {} if states is None else states
         self.states: States | None = None
         self.reads_states = True
@@ -99,9 +109,9 @@ class Capture:
         pipeline = recorder.resolve()
         if pipeline is None:
             pipeline = Pipeline(Nowhere(), limit=0)
-        else:
+        elif pipeline.limit:
             pipeline.ensure_worker()
-        self._scope = scope = Scope(pipeline, recorder.project)
+        self._scope = scope = Scope(pipeline, recorder.project, trace_key=self._trace_key)
         self._records = scope.queue = _Tee(scope)
         scope.limit = MAX_CAPTURED
         scope.limits = self._limits
@@ -164,19 +174,66 @@ class Capture:
         """How many spans of `trace` have no heavy values, because the capture had no room for them."""
         return 0 if self._records is None else self._records.spans_lightened
 
+    def part_elsewhere(self) -> PartElsewhere:
+        """What another process needs to record a part of this trace; the capture is open."""
+        assert self._scope is not None, "a capture that is not open has no trace"
+        pipeline = self._scope.pipeline
+        return PartElsewhere(self._scope.trace_key, self._scope.project, pipeline.redaction, self._limits)
+
+    def take(self, recorded: RecordedElsewhere) -> None:
+        """Add what another process recorded for this trace: it goes where calls of this process go."""
+        assert self._scope is not None, "a capture that is not open has no trace"
+        self._tools.update(recorded.tools)
+        for span in recorded.spans:
+            scores = recorded.scores.get(span.span_key, ())
+            self._scope.queue.append(FinishedSpan(self._scope, time.monotonic_ns(), span, scores))
+
+    def recorded(self) -> RecordedElsewhere:
+        """What was recorded so far, for the process that asked for it."""
+        trace = self.trace
+        redaction = Redaction() if self._scope is None else self._scope.pipeline.redaction
+        records = [record for record in list(self._records or ()) if record[EXTRA] and record[END]]
+        scores = {key_of(record): scores_of(record, redaction) for record in records}
+        return RecordedElsewhere(
+            trace.spans, dict(known_tools()), {key: some for key, some in scores.items() if some}
+        )
+
     def _finish(self) -> Trace:
         if self._scope is None or self._records is None:
             return Trace()
         redaction = self._scope.pipeline.redaction
         records = [record for record in list(self._records) if record[END]]
         spans = list(filter(None, [_span_of(record, redaction) for record in records]))
-        tools = known_tools()
+        tools = {**self._tools, **known_tools()} if self._tools else known_tools()
         if any(type(record) is ReceivedSpan for record in records):
             from agenttrace.otlp_in.reading import read_together  # on use: most captures need none of it
 
             spans, received_tools = read_together(spans)
             tools = {**received_tools, **tools}
         return Trace(spans, trace_key=self._scope.trace_key, tools=tools)
+
+
+class RecordedElsewhere(NamedTuple):
+    """What a process recorded of a trace of another: spans, the tools that it knows, scores by span."""
+
+    spans: Sequence[Span]
+    tools: Mapping[str, ToolDefinition]
+    scores: Mapping[int, Sequence[Score]]
+
+
+class PartElsewhere(NamedTuple):
+    """Where a process records a part of another's trace: id, project, rules and limits. Can be pickled."""
+
+    trace_key: int
+    project: str
+    redaction: Redaction
+    limits: Limits
+
+    def capture(self) -> Capture:
+        """A capture that keeps what is recorded in it, and passes it on to no store of this process."""
+        pipeline = Pipeline(Nowhere(), limit=0, redaction=self.redaction)
+        recorder = Recorder(self.project, lambda: pipeline)
+        return Capture(recorder, self.limits, trace_key=self.trace_key)
 
 
 def _admitted(value: Frozen) -> Frozen:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 from agenttrace.core import semconv
 from agenttrace.core.identity import SPAN_KEY_MASK
@@ -34,8 +34,8 @@ from agenttrace.tracing.record import (
 
 def finish(record: Record, redaction: Redaction) -> Span:
     """Make the finished span of a record whose call has ended: thawed, strict JSON, redacted."""
-    if type(record) is ReceivedSpan:
-        return record.make(redaction)
+    if type(record) is not list:
+        return cast(ReceivedSpan, record).make(redaction)
     observed: ObservedFunction
     scope: Scope
     parent, scope, observed, index, start, arguments, end, output, failure, extra = record

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -22,6 +22,7 @@ from agenttrace.core.numbers import is_number
 from agenttrace.tracing.freeze import Frozen
 
 if TYPE_CHECKING:
+    from agenttrace.core.score import Score
     from agenttrace.core.span import Span
     from agenttrace.process.signal_safe import Counter
     from agenttrace.redaction import Redaction
@@ -195,6 +196,17 @@ class ReceivedSpan(list[Any]):
     def __init__(self, scope: Scope, moment: int, make: Callable[[Redaction], Span]) -> None:
         super().__init__([scope.head(), scope, _NOBODY, 0, moment, None, moment, None, None, None])
         self.make = make
+
+
+class FinishedSpan(ReceivedSpan):
+    """A span that another process made of a call, redacted, with the scores that were put on it there."""
+
+    __slots__ = ()
+
+    def __init__(self, scope: Scope, moment: int, span: Span, scores: Sequence[Score] = ()) -> None:
+        super().__init__(scope, moment, lambda _: span)
+        if scores:
+            self[EXTRA] = {"scores": list(scores)}
 
 
 class _Nobody:

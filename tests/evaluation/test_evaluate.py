@@ -3,7 +3,7 @@ import contextvars
 import functools
 import threading
 import time
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 
 import pytest
 
@@ -339,10 +339,9 @@ def test_an_executor_that_cannot_run_an_agent_is_told_before_anything_runs():
     ran = []
     closed = ThreadPoolExecutor(1)
     closed.shutdown()
-    with ProcessPoolExecutor(1) as processes:
-        for executor, told in [(processes, "ProcessPoolExecutor"), (closed, "shut down"), (4, "got int")]:
-            with pytest.raises(ConfigError, match=told):
-                run_evaluation([Example(input="a")], [Answer()], function=ran.append, executor=executor)
+    for executor, told in [(Pickling(), "cannot pickle it"), (closed, "shut down"), (4, "got int")]:
+        with pytest.raises(ConfigError, match=told):
+            run_evaluation([Example(input="a")], [Answer()], function=ran.append, executor=executor)
     assert ran == []
 
 
@@ -353,13 +352,6 @@ class Pickling(Executor):
         future = Future()
         future.set_exception(TypeError("cannot pickle it"))
         return future
-
-
-def test_an_executor_that_fails_is_not_blamed_on_the_agent_and_not_waited_for(tracer):
-    example = Example(input="a")
-    report = run_evaluation([example], [Answer()], function=len, tracer=tracer, executor=Pickling())
-    assert outcomes(report) == ["errored"]
-    assert report[0].error == "the executor could not run the call: cannot pickle it; give one of threads"
 
 
 def test_an_executor_that_is_shut_down_meanwhile_ends_the_rest_as_errored(tracer):

@@ -1,0 +1,142 @@
+"""An evaluation goes on where an earlier one ended: which of its results stay, and whether they may."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from agenttrace.core.changed import changed
+from agenttrace.core.errors import ConfigError
+from agenttrace.core.example import Example
+from agenttrace.core.jsonable import clean, jsonable
+from agenttrace.core.protocols import Store
+from agenttrace.core.report import ScoringResult
+from agenttrace.core.text import short_line
+from agenttrace.evaluation.schedule import Place
+from agenttrace.process.said_once import SaidOnce
+from agenttrace.redaction import Redaction
+from agenttrace.runs.record import prints_of
+from agenttrace.runs.reference import find_run
+from agenttrace.runs.storage import redacted_facts
+from agenttrace.scoring.redacted import redacted_example
+
+_warnings = SaidOnce()
+
+_SAME = {
+    "function": "the function",
+    "code": "the file of the function",
+    "scorers": "the scorers",
+    "trials": "trials",
+}
+"""Facts of a run that must not change: results before and after would be of two evaluations."""
+
+_FILLED_IN = ("actual_output", "tools_called")
+"""Fields of an example that a run of the agent fills in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """The run that is gone on with, and the results of it that stay, by their places in this one."""
+
+    run_id: str
+    name: str
+    started_ns: int
+    duration: float
+    results: Mapping[Place, ScoringResult]
+
+
+def earlier_run(
+    store: Store | None,
+    reference: str,
+    examples: Sequence[Example],
+    facts: Mapping[str, Any],
+    *,
+    project: str,
+    model: str | None,
+    trials: int,
+    redaction: Redaction,
+) -> Earlier:
+    """Find a stored run and what of it stays.
+
+    An example that is new or has changed since is run, one that is gone is left out; both are logged. A
+    result stays whatever its outcome is, but *not_run*; unless its trace did not reach the store.
+
+    Raises:
+        ConfigError: there is no such run, or its function, the file of that, its scorers, model or trials
+            are others.
+    """
+    run = None if store is None else find_run(store, reference, project=project)
+    if run is None or store is None:
+        raise ConfigError(
+            f"there is no run {reference!r} in project {project!r} to resume; see: agenttrace runs list"
+        )
+    _check_same(run, redacted_facts(facts, redaction), model)
+    rows = [row for row in run["results"] if row["outcome"] != "not_run"]
+    moved = _positions(run["metadata"], facts, redaction)
+    results: dict[Place, ScoringResult] = {}
+    for row in rows:
+        position, trial = moved.get(row["position"]), row["trial"]
+        if position is None or trial > trials or (position, trial - 1) in results:
+            continue
+        result = _result(row, examples[position], facts.get("function") is not None, redaction)
+        if result is not None and _is_whole(result, store):
+            results[position, trial - 1] = changed(result, position=position, trials=trials)
+    if len(results) < len(rows):
+        text = f"run {run['run_id'][:8]} goes on with {len(results)} of its {len(rows)} results: the other"
+        text += " examples are gone or have changed, or their traces did not reach the store"
+        _warnings.warn(text, text)
+    return Earlier(run["run_id"], run["name"], run["started_ns"], run["duration"] or 0.0, results)
+
+
+def _check_same(run: Mapping[str, Any], facts: Mapping[str, Any], model: str | None) -> None:
+    before: Mapping[str, Any] = {**run["metadata"], "model": run["model"]}
+    now: Mapping[str, Any] = {**facts, "model": model}
+    for name, words in {**_SAME, "model": "the model"}.items():
+        if clean(jsonable(before.get(name))) != clean(jsonable(now.get(name))):
+            run_id = run["run_id"][:8]
+            values = [short_line(str(facts.get(name)), 80) for facts in (before, now)]
+            raise ConfigError(
+                f"run {run_id} cannot be resumed: {words} changed since ({', now '.join(values)}), "
+                "and its results would be of two evaluations; start a new run"
+            )
+    git = before.get("git"), now.get("git")
+    if git[0] != git[1]:
+        text = f"run {run['run_id'][:8]} began at git {git[0]}, and goes on at {git[1]}"
+        _warnings.warn(text, text)
+
+
+def _positions(metadata: Mapping[str, Any], facts: Mapping[str, Any], redaction: Redaction) -> dict[int, int]:
+    """Where each example of the earlier run is in this one; of equal ones the first is the first."""
+    now = {key: at for at, key in enumerate(_keys(prints_of(redacted_facts(facts, redaction))))}
+    before = enumerate(_keys(prints_of(metadata)))
+    return {at: now[key] for at, key in before if key in now}
+
+
+def _keys(prints: Sequence[Mapping[str, Any]]) -> Iterator[Hashable]:
+    counts: Counter[Hashable] = Counter()
+    for one in prints:
+        key = one["fingerprint"], one.get("id")
+        counts[key] += 1
+        yield *key, counts[key]
+
+
+def _result(
+    row: Mapping[str, Any], example: Example, was_run: bool, redaction: Redaction
+) -> ScoringResult | None:
+    """A stored result, of the example as it is now; None where the recorded run that it holds has changed."""
+    result = ScoringResult.from_dict(row)
+    if was_run:
+        filled_in = {name: getattr(result.example, name) for name in _FILLED_IN}
+        return replace(result, example=example.changed(**filled_in))
+    now, before = redacted_example(example.to_dict(), redaction), row["example"]
+    same = all(clean(jsonable(now.get(name))) == clean(jsonable(before.get(name))) for name in _FILLED_IN)
+    return replace(result, example=example) if same else None
+
+
+def _is_whole(result: ScoringResult, store: Store) -> bool:
+    """Whether the trace of a result is there, where anything was recorded."""
+    if not result.example.tools_called or result.trace_id is None:
+        return True
+    return store.trace(result.trace_id) is not None

@@ -1,0 +1,61 @@
+"""``agenttrace eval traces`` and ``eval run --resume``, as a shell calls them."""
+
+import json
+import re
+
+import pytest
+from click.testing import CliRunner
+
+from agenttrace.cli.main import cli
+from agenttrace.tracer import Tracer
+
+
+@pytest.fixture
+def store(tmp_path):
+    tracer = Tracer("bulk", store=str(tmp_path / "traces.db"))
+    search = tracer.observe(lambda q: q, span_type="tool", name="search")
+    agent = tracer.observe(lambda q: [search(q) for _ in range(q)], span_type="agent", name="agent")
+    for number in (1, 2):
+        agent(number)
+    tracer.shutdown()
+    return str(tmp_path / "traces.db")
+
+
+def run(*arguments):
+    return CliRunner().invoke(cli, list(arguments), standalone_mode=False)
+
+
+def test_the_outcomes_are_counted_and_decide_the_exit_code(store):
+    result = run("eval", "traces", "--store", store, "--scorer", "Budget:calls=1", "--json")
+    lines = [json.loads(line) for line in result.stdout.splitlines()]
+    assert lines[0] == {"scorer": "Budget", "passed": 1, "failed": 1, "skipped": 0, "errored": 0, "mean": 0.5}
+    assert lines[1] == {"traces": 2, "unchanged": 0}
+    assert result.return_value == 1
+    again = run("eval", "traces", "--store", store, "--scorer", "Budget:calls=1")
+    assert "2 traces, 2 of them had these scores" in again.stdout
+    assert again.return_value == 0
+    passing = run("eval", "traces", "--store", store, "--scorer", "Loop:repeats=5", "--where", "tool:search")
+    assert re.search(r"Loop +2 +0", passing.stdout)
+    assert passing.return_value == 0
+
+
+def test_where_nothing_matches_it_says_so(store):
+    result = run("eval", "traces", "--store", store, "--scorer", "Loop", "--where", "tool:book")
+    assert "no traces found" in result.stderr
+    assert result.return_value == 0
+
+
+def test_a_scorer_is_needed(store):
+    assert "scorer" in str(run("eval", "traces", "--store", store).exception)
+
+
+def test_eval_run_goes_on_with_a_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = [{"input": str(n), "expected_output": "x", "actual_output": "x"} for n in range(3)]
+    (tmp_path / "some.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    options = ("eval", "run", "some.jsonl", "--scorer", "ExactMatch", "--store", "s.db", "-q")
+    assert run(*options).return_value == 0
+    again = run(*options, "--resume", "last")
+    assert again.return_value == 0
+    assert "3/3 passed" in again.stdout
+    assert "there is no run 'none'" in str(run(*options, "--resume", "none").exception)
