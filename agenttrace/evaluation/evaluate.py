@@ -95,32 +95,15 @@ def run_evaluation(
             which it is one; its `report` has the results so far. Whatever ends a run early, they are
             stored, marked as interrupted.
     """
+    options = {name: value for name, value in locals().items() if name not in _OF_ASSERT_TEST}
     check_option_names("run_evaluation", _stated(require=require, baseline=baseline))
-    evaluation = Evaluation.of(
-        examples,
-        scorers,
-        model=model,
-        project_name=project_name,
-        eval_run_name=eval_run_name,
-        function=function,
-        tracer=tracer,
-        concurrency=concurrency,
-        timeout=timeout,
-        trials=trials,
-        executor=executor,
-        progress=progress,
-        store=store,
-        metadata=metadata,
-        trials_by=trials_by,
-        max_trials=max_trials,
-        settled=settled,
-        budget=budget,
-        stop_after=stop_after,
-        measure=measure,
-        resume=resume,
-    )
+    evaluation = Evaluation.of(**options)
     evaluation.engine.advice = _LOOP_WAITS if _in_a_loop() else ""
     return evaluation.run()
+
+
+_OF_ASSERT_TEST = frozenset({"require", "baseline"})
+"""Options that `run_evaluation` names only to say where they belong."""
 
 
 def _stated(**options: Any) -> list[str]:

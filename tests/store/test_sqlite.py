@@ -336,7 +336,7 @@ def test_what_memory_kept_is_counted_once_however_often_the_file_refuses_it(tmp_
     store.write_scores([(f"{TRACE:032x}", None, a_score())])
     blocked.unlink()
     with monkeypatch.context() as full:
-        full.setattr("agenttrace.store.sqlite.keep_scores", _full)
+        full.setattr("agenttrace.store.sqlite.writes.keep_scores", _full)
         assert store.flush(2.0) is False
         assert store.flush(2.0) is False
     assert (store.health().written, store.health().quarantined) == (0, 0)
