@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from agenttrace.online.evaluator import OnlineEvaluator
     from agenttrace.online.handle import EvaluationHandle
     from agenttrace.online.request import OnResult
+    from agenttrace.simulation.simulation import Simulation
+    from agenttrace.stubs.parse import Others
 
 F = TypeVar("F")
 C = TypeVar("C", bound=type)
@@ -279,6 +281,39 @@ class Tracer:
     def capture(self) -> Capture:
         """Everything recorded inside a block, by any tracer: ``with tracer.capture() as captured: …``."""
         return Capture(self._recorder, self._capture_limits)
+
+    def simulate(
+        self,
+        tools: Mapping[str, Any],
+        *,
+        state: Mapping[str, Any] | None = None,
+        others: Others | None = None,
+        later: Iterable[str] = (),
+    ) -> Simulation:
+        """Answer calls of observed functions in their place: ``with tracer.simulate({"search": [7]}): …``.
+
+        It holds in the block, and in the tasks and threads that are started there, whatever tracer records
+        the functions, and whether it records them or not. Inside another one, the inner one answers first.
+        The block's value has the `calls` that were answered, and the `state`. A call that has no answer
+        raises SimulationError, and so does the end of the block if the agent swallowed it; the function
+        itself is not called.
+
+        Args:
+            tools: For each name an answer: a plain value, an exception, a function (it gets those arguments
+                that it names, and `state`), or a stub of `agenttrace.simulation`: `sequence`, `cases`,
+                `slow`, `faulty`, `raises`, `returns`, `real`; or these as data with ``$`` words.
+            state: What the functions among the answers share; copied for each run.
+            others: What becomes of tools without an answer: ``"real"``, the default, calls them,
+                ``"error"`` does not.
+            later: Names of tools that are observed only while the agent runs.
+
+        Raises:
+            ConfigError: an answer that cannot be understood, and at the beginning of the block a tool that
+                there is not, or that takes other arguments.
+        """
+        from agenttrace.simulation.simulation import Simulation
+
+        return Simulation(tools, state=state, others=others, later=later)
 
     def current_span(self) -> LiveSpan | None:
         """The call that runs here, or None."""

@@ -27,6 +27,7 @@ _FIELD_VALUES = {
     "xfail": "a reason, or true",
     "quarantine": "a string 'OWNER until YYYY-MM-DD: WHY'",
     "tags": _STRINGS,
+    "simulate": "a mapping of tools to what they answer",
     "scorers": "a list of scorers, each a name with options as in 'ToolOrder:threshold=0.5', "
     "or {name: {option: value}}",
     "name": "a string",
@@ -56,6 +57,7 @@ class Example(BaseModel):
     pytest makes of the example's test.
     `tags` select examples. `scorers` are asked for this example beside those of the suite, or in their place:
     names with options, or ``{"ToolOrder": {"threshold": 0.5}}`` (see `scoring.example_scorers`).
+    `simulate` says what tools answer while the agent runs on this example (see `Tracer.simulate`).
     `created_at` is ISO text, now (UTC) by default; None for it or for `example_id` means the default.
 
     Fields are checked when they are given and when they are assigned; values are never converted
@@ -85,6 +87,7 @@ class Example(BaseModel):
     quarantine: str | None = None
     tags: list[str] | None = None
     scorers: list[str | dict[str, Any]] | None = None
+    simulate: dict[str, Any] | None = None
     name: str | None = None
     example_id: str = Field(default_factory=_new_id)
     created_at: str = Field(default_factory=_now)

@@ -139,6 +139,7 @@ def load_example(
     try:
         example = Example.from_dict(_with_extras(entry, extras), source=source)
         _check_expectation(example.expected_tools)
+        _check_simulation(example.simulate)
         return example
     except DatasetError as error:
         name = f"{label}.{error.field}" if error.field and label else error.field or label
@@ -159,6 +160,18 @@ def _check_expectation(raw: Any) -> None:
             except ExpectationError as cause:
                 raise DatasetError(str(cause), field=f"expected_tools[{index}]") from None
         raise DatasetError(str(error), field="expected_tools") from None
+
+
+def _check_simulation(raw: Any) -> None:
+    """Raise a DatasetError where what tools answer cannot be understood, naming the part."""
+    if raw is None:
+        return
+    from agenttrace.stubs.parse import StubError, parse_plan  # on use: few files simulate anything
+
+    try:
+        parse_plan(raw)
+    except StubError as error:
+        raise DatasetError(error.message, field=error.place) from None
 
 
 def _with_extras(entry: Mapping[str, Any], extras: Collection[str]) -> Mapping[str, Any]:

@@ -13,6 +13,7 @@ from agenttrace.core.errors import ConfigError, did_you_mean
 from agenttrace.core.example import Example
 from agenttrace.core.jsonable import jsonable
 from agenttrace.core.trace import Trace
+from agenttrace.evaluation.simulated import SimulatedRuns, SimulatedRunsOf
 from agenttrace.scoring.apply import copied_input, users_traceback
 from agenttrace.scoring.closed_loop import advice_for
 from agenttrace.scoring.isolation import Call, Isolation, Outcome, Refused, Steps
@@ -55,6 +56,7 @@ def run_example(
     isolation: Isolation,
     timeout: float | None,
     advice: str = "",
+    simulate: SimulatedRunsOf | None = None,
 ) -> Steps[Run]:
     """The steps that run the agent on a copy of the input; they never raise what the agent raises.
 
@@ -66,8 +68,10 @@ def run_example(
     if misfit is not None:
         return Run(example, None, why_not_comparable=misfit)
     args, kwargs = arguments(copied_input(example.input))
+    simulated = SimulatedRuns(()) if simulate is None else simulate(example)
     with capture() as captured:
         call = Call(target.function, args, kwargs, copy_context(), timeout)
+        simulated.hold_in(call.context)
         outcome = yield from isolation.run(call)
         open_calls = open_calls_in(call.context) if outcome.timed_out else []
     if isinstance(outcome.error, Refused):
@@ -81,7 +85,10 @@ def run_example(
     }
     if failure is None:
         fields["actual_output"] = _recorded(outcome.value)
-    return Run(example.changed(**fields), trace, failure=failure, duration=outcome.duration)
+    trouble = simulated.trouble(ended=failure is None)
+    if trouble is not None:  # whatever the agent made of it, this was no run of its own
+        failure = None
+    return Run(example.changed(**fields), trace, failure, trouble, duration=outcome.duration)
 
 
 def _failure(

@@ -25,6 +25,7 @@ from agenttrace.evaluation.agent_run import CaptureScope, Run, Target, run_examp
 from agenttrace.evaluation.budget import Budget, Spending
 from agenttrace.evaluation.runners import NOTICE, SCORING_OVERLAP, Runners
 from agenttrace.evaluation.schedule import Place, Schedule, Settled
+from agenttrace.evaluation.simulated import SimulatedRunsOf
 from agenttrace.process.loop_thread import EventLoop, loop_keeper
 from agenttrace.process.threads import DaemonExecutor
 from agenttrace.scoring.apply import apply_scorer, users_traceback
@@ -93,6 +94,7 @@ class Engine:
     settled: Settled | None = None
     budget: Budget | None = None
     stop_after: int | None = None
+    simulate: SimulatedRunsOf | None = None
     spending: Spending | None = field(default=None, init=False)
     _schedule: Schedule | None = field(default=None, init=False)
     _display: threading.Lock = field(default_factory=threading.Lock, init=False)
@@ -184,7 +186,9 @@ class Engine:
     def _agent(self, example: Example, isolation: Isolation) -> Steps[Run]:
         if self.target is None:
             return self.run_of(example)
-        run = yield from run_example(self.target, example, self.capture, isolation, self.timeout, self.advice)
+        run = yield from run_example(
+            self.target, example, self.capture, isolation, self.timeout, self.advice, self.simulate
+        )
         if self.spending is not None:
             self.spending.add_run(run.trace)
         if self.recording or run.trace is None or run.trace.spans:

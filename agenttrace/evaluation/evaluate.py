@@ -19,6 +19,7 @@ from agenttrace.evaluation.run import (
     check_option_names,
 )
 from agenttrace.evaluation.schedule import Settled
+from agenttrace.evaluation.simulated import Simulate
 from agenttrace.evaluation.trials import MAX_TRIALS, Trials, TrialsBy
 
 
@@ -43,6 +44,7 @@ def run_evaluation(
     settled: Settled | None = None,
     budget: str | None = None,
     stop_after: int | None = None,
+    simulate: Simulate | None = None,
     require: None = None,
     baseline: None = None,
 ) -> EvaluationReport:
@@ -72,6 +74,10 @@ def run_evaluation(
     the outcome *not_run*, which is no pass. The report's metadata say what was `spent`, the `estimate`
     before it from the last such run, and whether answers are *unpriced*: a model of unknown price costs
     money that no budget of money can see.
+
+    `simulate` answers calls of tools in their place: a mapping of tools to answers (see `Tracer.simulate`), a
+    `Simulation`, or a `Recording`. Each run begins anew. An example's own `simulate` answers before it. A run
+    in which a call had no answer is *errored*.
 
     `progress` is called with each result. One that raises, SystemExit too, is logged and not called again: a
     broken display must not lose results. To end the run from there raise KeyboardInterrupt.
@@ -107,6 +113,7 @@ def run_evaluation(
         settled=settled,
         budget=budget,
         stop_after=stop_after,
+        simulate=simulate,
     )
     evaluation.engine.advice = _LOOP_WAITS if _in_a_loop() else ""
     return evaluation.run()

@@ -22,6 +22,7 @@ from agenttrace.evaluation.budget import Budget
 from agenttrace.evaluation.engine import Engine, Progress
 from agenttrace.evaluation.estimate import estimate_of
 from agenttrace.evaluation.schedule import Settled
+from agenttrace.evaluation.simulated import Simulate, simulated_runs
 from agenttrace.evaluation.trials import (
     MAX_TRIALS,
     Trials,
@@ -88,6 +89,7 @@ class EvaluationOptions(TypedDict, total=False):
     settled: Settled | None
     budget: str | None
     stop_after: int | None
+    simulate: Simulate | None
 
 
 def check_option_names(function: str, options: Iterable[str], *more: str) -> None:
@@ -125,6 +127,9 @@ class Evaluation:
     ) -> Evaluation:
         """Check everything that can be checked before any agent is run. Raises as `run_evaluation`."""
         tracer, function = options.get("tracer"), options.get("function")
+        simulate = options.get("simulate")
+        if simulate is not None and function is None:
+            raise ConfigError("simulate answers the tools of a function; pass it too: function=agent.run")
         chosen, model = checked_examples(examples), options.get("model")
         suite, scorers_of = suite_scorers(chosen, scorers, model)
         trials, settled = trials_of(options)
@@ -143,6 +148,7 @@ class Evaluation:
             stop_after=stop_after,
             executor=options.get("executor"),
             progress=options.get("progress"),
+            simulate=None if function is None else simulated_runs(simulate, chosen, label),
             recording=enabled_by_environment() and getattr(tracer, "enabled", True),
         )
         check_limits(engine.concurrency, engine.timeout, stop_after)
