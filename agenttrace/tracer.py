@@ -42,10 +42,12 @@ if TYPE_CHECKING:
     from agenttrace.core.protocols import ChatModel, Scorer
     from agenttrace.core.rates import Rule
     from agenttrace.core.tool_call import ToolCall
+    from agenttrace.core.trace import Trace
     from agenttrace.online.alerts import Alert
     from agenttrace.online.evaluator import OnlineEvaluator
     from agenttrace.online.handle import EvaluationHandle
     from agenttrace.online.request import OnResult
+    from agenttrace.simulation.recording import Models, Recording
     from agenttrace.simulation.simulation import Simulation
     from agenttrace.stubs.parse import Others
 
@@ -314,6 +316,35 @@ class Tracer:
         from agenttrace.simulation.simulation import Simulation
 
         return Simulation(tools, state=state, others=others, later=later)
+
+    def replay(
+        self,
+        trace: Trace,
+        *,
+        models: Models = "recorded",
+        ignore: Iterable[str] = (),
+        complete: bool = True,
+    ) -> Recording:
+        """Answer calls from a recorded trace: ``with tracer.replay(trace): agent("Paris")``.
+
+        Tools, retrievers and functions of the type ``"llm"`` get what was recorded for the same name and
+        arguments, in order; so do requests of wrapped clients (`wrap`), without a network. A call that was
+        not recorded raises SimulationError, as does every one after it, and so does the end of the block;
+        so do recorded calls that were not made. What a recorded call called is not called again.
+
+        Args:
+            trace: The recording: ``captured.trace``, or one from a store.
+            models: ``"live"`` sends requests to models, and calls functions of the type ``"llm"``.
+            ignore: Names of arguments that are not compared, such as a time or a key that was redacted.
+            complete: Whether recorded calls that are not made are an error.
+
+        Raises:
+            ConfigError: at the beginning of the block, a recorded tool that is not observed here, or a
+                value that was cut, redacted or not recorded.
+        """
+        from agenttrace.simulation.recording import Recording
+
+        return Recording(trace, models=models, ignore=ignore, complete=complete)
 
     def current_span(self) -> LiveSpan | None:
         """The call that runs here, or None."""

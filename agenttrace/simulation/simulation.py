@@ -20,7 +20,7 @@ from agenttrace.simulation.performing import perform
 from agenttrace.stubs.parse import Others, Plan, parse_plan
 from agenttrace.stubs.stub import Decide, Given, Stub
 from agenttrace.stubs.tool import STATE
-from agenttrace.tracing.context import Answering, answering
+from agenttrace.tracing.context import Answering, ModelAnswers, answering
 from agenttrace.tracing.decorator import enabled_by_environment
 from agenttrace.tracing.observed_function import ObservedFunction
 from agenttrace.tracing.stand_in import observed_functions, put_in
@@ -135,6 +135,10 @@ class SimulatedRun:
             decide = _not_named
         callee = self._callee(observed)
         return perform(callee.style_now, partial(self._choose, decide, callee, args, kwargs), real)
+
+    def models(self) -> ModelAnswers | None:
+        """Those of the outer simulation: this one answers functions."""
+        return None if self.outer is None else self.outer.models()
 
     def trouble(self) -> SimulationError | None:
         """The first call that had no answer."""

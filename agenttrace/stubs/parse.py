@@ -178,7 +178,7 @@ def _raised(raw: Mapping[str, Any], place: str) -> Stub:
 
 
 def _exception_named(name: str) -> type[BaseException]:
-    found = _named(name) if "." in name else getattr(builtins, name, None)
+    found: Any = _named(name) if "." in name else getattr(builtins, name, None)
     if isinstance(found, type) and issubclass(found, BaseException):
         return found
     if found is not None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copyreg
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import Context, ContextVar
+from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
@@ -29,6 +30,28 @@ class Answering(Protocol):
     ) -> Any:
         """What a call gives: of a coroutine function a coroutine, of a generator function a generator."""
         ...
+
+    def models(self) -> ModelAnswers | None:
+        """What answers the requests of wrapped clients in place of the network, or None."""
+        ...
+
+
+class ModelAnswers(Protocol):
+    """A recording that answers requests to models."""
+
+    def answer_request(self, request: Mapping[str, Any]) -> RecordedAnswer:
+        """The recorded answer to a request, as it is sent. Raises SimulationError where there is none."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedAnswer:
+    """A recorded answer of a model: its choices in the form of all providers, its id, model and usage."""
+
+    choices: Sequence[Mapping[str, Any]]
+    id: str
+    model: str
+    usage: Mapping[str, Any]
 
 
 answering: ContextVar[Answering | None] = ContextVar("agenttrace_answering", default=None)

@@ -93,7 +93,7 @@ def test_a_mistake_is_an_error_before_any_agent_runs_with_the_examples_place(tra
 
     file = tmp_path / "tests.yaml"
     file.write_text(
-        "examples:\n- input: {city: Paris}\n  simulate:\n    search: {$sequence: [1, {$raise: TimeoutError}]}\n"
+        "examples:\n- input: {city: Paris}\n  simulate:\n    search: {$sequence: [1]}\n"
         "- input: {city: Rome}\n  simulate: {serch: 1}\n"
     )
     with pytest.raises(ConfigError, match=r"tests.yaml:5: example 2: there is no observed function 'serch'"):
