@@ -30,13 +30,15 @@ _EXACT = Context(mode="exact")
 
 
 class ReplayedRun:
-    """One run that a recording answers. `left` says where the agent did what was not recorded, if it did."""
+    """One run that a recording answers. `left` says where the agent did what was not recorded, if it did,
+    `refused` names all such calls."""
 
     def __init__(self, recording: Recording, calls: list[RecordedCall], outer: Answering | None) -> None:
         self.calls: list[SimulatedCall] = []
         self.outer = outer
         self.left: SimulationError | None = None
         self.left_at = 0
+        self.refused: list[str] = []
         self._recording = recording
         self._open = calls
         self._used: list[RecordedCall] = []
@@ -62,14 +64,21 @@ class ReplayedRun:
             call = self._take(name, arguments)
         except SimulationError as left:
             return Given("error", left, "left the recording")
-        error = call.error
-        note = f"recording, call {call.number}"
+        return self._given(call, callee)
+
+    def _given(self, call: RecordedCall, callee: Callee) -> Given:
+        """What a recorded call gives again."""
+        error, note = call.error, f"recording, call {call.number}"
         if error is not None:
             return Given("error", error, note)
         output = call.output
         if callee.tool.yields and output is None:
             output = []
         return Given("value", output, note)
+
+    def enter(self) -> None:
+        """Have calls reach this run."""
+        enter_process(self)
 
     def models(self) -> ModelAnswers | None:
         """This one, where requests to models are answered."""
@@ -109,6 +118,7 @@ class ReplayedRun:
             shown = name or "a request to a model"
             self.calls.append(SimulatedCall(shown, arguments, "recording"))
             if self.left is not None:
+                self.refused.append(shown)
                 raise SimulationError(
                     f"{shown} is not answered: the recording was left at call {self.left_at}"
                 )
@@ -122,6 +132,7 @@ class ReplayedRun:
                 for call in reversed(self._used):
                     if _is_of(call, name) and self._agrees(call, arguments):
                         return call
+            self.refused.append(shown)
             self.left, self.left_at = self._why_left(number, shown, arguments, alike), number
             raise self.left
 
@@ -199,7 +210,7 @@ class Recording(Block[ReplayedRun]):
                     f"{asked.name} was called, but its execution was not recorded, so it would really run; "
                     "observe it with span_type='tool', and record the agent again"
                 )
-        calls = self._calls()
+        calls = self.open_calls()
         known = dict.fromkeys(observed.name for observed in observed_functions())
         for call in calls:
             if not call.is_request and call.span.name not in known:
@@ -213,10 +224,11 @@ class Recording(Block[ReplayedRun]):
     def begin(self, outer: Answering | None) -> ReplayedRun:
         """Begin a run, inside a simulation or none."""
         self.check()
-        run = ReplayedRun(self, self._calls(), outer)
-        enter_process(run)
+        run = ReplayedRun(self, self.open_calls(), outer)
+        run.enter()
         return run
 
-    def _calls(self) -> list[RecordedCall]:
+    def open_calls(self) -> list[RecordedCall]:
+        """The calls that are answered, in their order."""
         calls = recorded_calls(self.trace)
         return calls if self.models == "recorded" else [c for c in calls if c.span.span_type != "llm"]

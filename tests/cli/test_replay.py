@@ -120,3 +120,19 @@ def test_nothing_to_replay_is_said(agenttrace, shop):
 
 def test_a_wrong_function_is_an_error(agenttrace, shop):
     assert agenttrace("replay", "--function", "shop_replayed:agnt").code == 2
+
+
+def test_chaos_says_what_becomes_of_each_fault(agenttrace, shop):
+    trace_id = json.loads(agenttrace("replay", "--function", "shop_replayed:agent", "--json").out)["runs"][
+        -1
+    ]["trace_id"]
+    options = ("--function", "shop_replayed:agent", "--slow", "0", "--fault", "error", "--fault", "slow")
+    ran = agenttrace("chaos", trace_id, *options)
+    assert ran.code == 0
+    assert "4 faults: ✓ 2 recovered  ~ 2 failed softly" in ran.out
+    assert "~ order: error  failed softly: ConnectionError: order does not answer" in ran.out
+    assert "the smallest set that breaks the agent: order: error" in ran.out
+    data = json.loads(agenttrace("chaos", trace_id, *options, "--json").out)
+    assert data["counts"] == {"failed_softly": 2, "recovered": 2}
+    assert agenttrace("chaos", "ffffffff", *options).code == 2
+    assert shop.ran == []
