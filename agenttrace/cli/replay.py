@@ -13,7 +13,8 @@ from agenttrace.cli.store_option import store_option
 from agenttrace.cli.where_option import reading, say_that_none_match, where_option
 from agenttrace.core.query import Query
 from agenttrace.core.trace import Trace
-from agenttrace.evaluation.replaying import REPLAY, ReplayedTrace, ReplayReport, replay_runs
+from agenttrace.evaluation.replaying import ReplayedTrace, ReplayReport, replay_runs
+from agenttrace.evaluation.simulated import REPLAY
 from agenttrace.reports.text import Line, safe_line, show
 from agenttrace.reports.tree import count_text
 from agenttrace.simulation.recording import Models

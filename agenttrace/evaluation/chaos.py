@@ -18,7 +18,7 @@ from agenttrace.core.text import error_line
 from agenttrace.core.trace import Trace
 from agenttrace.evaluation.run import TIMEOUT, Evaluation
 from agenttrace.evaluation.run import Recording as RecordsRuns
-from agenttrace.evaluation.simulated import SimulatedRuns
+from agenttrace.evaluation.simulated import SimulatedRuns, tagged
 from agenttrace.expectations.expectation import expectation_of
 from agenttrace.reports.first_line import why
 from agenttrace.scorers.call_scorer import CallScorer
@@ -188,9 +188,10 @@ class _Runner:
             runs[id(example)] = run
             return SimulatedRuns((run,))
 
-        evaluation.engine.simulate = begin
-        evaluation.engine.run()
-        results = evaluation.engine.results()
+        engine = evaluation.engine
+        engine.capture, engine.simulate = tagged(engine.capture), begin
+        engine.run()
+        results = engine.results()
         return [
             self._result(faults, runs[id(example)], result)
             for example, faults, result in zip(examples, sets, results, strict=True)

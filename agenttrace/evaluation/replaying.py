@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -17,10 +16,9 @@ from agenttrace.core.score import Score
 from agenttrace.core.tagged import opened_throughout
 from agenttrace.core.text import error_line
 from agenttrace.core.trace import Trace
-from agenttrace.evaluation.agent_run import Captured, CaptureScope
 from agenttrace.evaluation.run import TIMEOUT, Evaluation
 from agenttrace.evaluation.run import Recording as RecordsRuns
-from agenttrace.evaluation.simulated import SimulatedRuns
+from agenttrace.evaluation.simulated import SimulatedRuns, tagged
 from agenttrace.expectations.expectation import expectation_of
 from agenttrace.expectations.matcher import Context
 from agenttrace.expectations.reading import in_favour
@@ -31,10 +29,6 @@ from agenttrace.simulation.recorded_call import recorded_calls
 from agenttrace.simulation.recording import Models, Recording, ReplayedRun
 from agenttrace.statistics.proportions import Interval, wilson_interval
 from agenttrace.tracing.context import answering
-from agenttrace.tracing.live import running_trace
-
-REPLAY = "replay"
-"""The tag of traces that a replay made."""
 
 ReplayOutcome = Literal["same", "differs", "failed", "left", "not_replayable"]
 """*same*: the same calls, and the same end; *differs*: other calls, or another end, though the recording
@@ -194,21 +188,9 @@ def _results(
         return SimulatedRuns((one.run,))
 
     engine = evaluation.engine
-    engine.capture, engine.simulate = _tagged(engine.capture), begin
+    engine.capture, engine.simulate = tagged(engine.capture), begin
     engine.run()
     return zip(prepared, engine.results(), strict=True)
-
-
-def _tagged(capture: CaptureScope) -> CaptureScope:
-    @contextmanager
-    def tagged() -> Iterator[Captured]:
-        with capture() as captured:
-            trace = running_trace()
-            if trace is not None:
-                trace.set_tags([REPLAY])
-            yield captured
-
-    return tagged
 
 
 def _outcome(one: _Prepared, result: ScoringResult) -> ReplayedTrace:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import Context
 from typing import Any, NamedTuple
 
@@ -10,6 +11,10 @@ from agenttrace.core.errors import ConfigError
 from agenttrace.core.example import Example
 from agenttrace.simulation.simulation import Answers, OpenRun, Simulation
 from agenttrace.tracing.context import Answering, answering
+from agenttrace.tracing.live import running_trace
+
+REPLAY = "replay"
+"""The tag of traces that a replay made, with faults or without."""
 
 Simulate = Mapping[str, Any] | Answers[OpenRun]
 """A mapping of tools to answers, a `Simulation`, or a recording."""
@@ -79,3 +84,20 @@ def _answers(simulate: Any) -> Answers[OpenRun]:
         )
     answers: Answers[OpenRun] = simulate
     return answers
+
+
+Capture = Callable[[], AbstractContextManager[Any]]
+
+
+def tagged(capture: Capture) -> Capture:
+    """A capture whose traces bear the tag of a replay, so that they are not taken for new recordings."""
+
+    @contextmanager
+    def tagged_capture() -> Iterator[Any]:
+        with capture() as captured:
+            trace = running_trace()
+            if trace is not None:
+                trace.set_tags([REPLAY])
+            yield captured
+
+    return tagged_capture
