@@ -35,7 +35,7 @@ class FaultyRun(ReplayedRun):
         self, recording: Recording, outer: Answering | None, faults: Collection[Fault], seconds: float
     ) -> None:
         super().__init__(recording, recording.open_calls(), outer)
-        self._faults = {fault.tool: fault.kind for fault in faults}
+        self._faults: dict[str, Kind] = {fault.tool: fault.kind for fault in faults}
         self._seconds = seconds
 
     def _given(self, call: RecordedCall, callee: Callee) -> Given:

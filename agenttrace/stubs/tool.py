@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
+from types import FunctionType, MethodType
 from typing import Any
 
 from agenttrace.core.errors import ConfigError, did_you_mean
@@ -47,7 +49,7 @@ class CalledTool:
 
     def check_function(self, function: Callable[..., Any]) -> None:
         """Raise ConfigError for a function that cannot answer it."""
-        if not self.is_async and inspect.iscoroutinefunction(function):
+        if not self.is_async and type(function) in _FUNCTIONS and inspect.iscoroutinefunction(function):
             raise ConfigError(
                 f"{self.name} is no coroutine, so no coroutine can answer it: write def, not async def"
             )
@@ -61,5 +63,8 @@ class CalledTool:
             if parameter.default is parameter.empty and name != STATE and parameter.kind in _NAMED:
                 self.check_parameter(name)
 
+
+_FUNCTIONS = (FunctionType, MethodType, partial)
+"""Of other callables, such as mocks, `inspect` may say anything."""
 
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
