@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         JudgeError,
         MissingDependency,
         ScorerError,
+        SimulationError,
         StoreError,
     )
     from agenttrace.core.example import Example
@@ -118,7 +119,7 @@ _HOMES = {
     "agenttrace.client": "Client",
     "agenttrace.core.errors": (
         "AgentTraceError ConfigError DatasetError ExpectationError JudgeError MissingDependency"
-        " ScorerError StoreError"
+        " ScorerError SimulationError StoreError"
     ),
     "agenttrace.core.example": "Example",
     "agenttrace.core.rates": "CostLimit DroppedShare ErroredShare Rate",
@@ -213,6 +214,7 @@ __all__ = [
     "ScorerData",
     "ScorerError",
     "ScoringResult",
+    "SimulationError",
     "Span",
     "StoreError",
     "SummarizationScorer",

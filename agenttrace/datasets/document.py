@@ -166,10 +166,10 @@ def _check_simulation(raw: Any) -> None:
     """Raise a DatasetError where what tools answer cannot be understood, naming the part."""
     if raw is None:
         return
-    from agenttrace.stubs.parse import StubError, parse_plan  # on use: few files simulate anything
+    from agenttrace.stubs.parse import StubError, parse_plan, without_imports  # on use: few files simulate
 
     try:
-        parse_plan(raw)
+        parse_plan(without_imports(raw))
     except StubError as error:
         raise DatasetError(error.message, field=error.place) from None
 

@@ -25,6 +25,7 @@ from agenttrace.scorers.call_scorer import CallScorer
 from agenttrace.scorers.exact_match import ExactMatchScorer
 from agenttrace.scorers.tool_order import ToolOrderScorer
 from agenttrace.simulation.faults import KINDS, Fault, FaultyRun, Kind, possible_faults
+from agenttrace.simulation.recorded_call import ANSWERED
 from agenttrace.simulation.recording import Models, Recording
 from agenttrace.tracing.context import answering
 from agenttrace.tracing.observed_function import known_tools
@@ -123,6 +124,8 @@ def chaos(
             raise ConfigError(f"there is no fault {kind!r}{did_you_mean(str(kind), KINDS)}")
     recording = Recording(trace, models=models, complete=False, repeats=True)
     recording.check()
+    if trace.root is not None and trace.root.span_type in ANSWERED:
+        raise ConfigError(f"the run is one call of a {trace.root.span_type}, so nothing below it would run")
     test = example or _example(trace)
     suite = scorers or [ToolOrderScorer(attempts="collapse"), ExactMatchScorer()]
     tags = {name for name, tool in known_tools().items() if WRITE in (tool.tags or ())}

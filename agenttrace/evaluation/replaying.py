@@ -25,7 +25,7 @@ from agenttrace.expectations.reading import in_favour
 from agenttrace.expectations.values import agree, prepare
 from agenttrace.reports.first_line import why
 from agenttrace.scorers.tool_order import ToolOrderScorer
-from agenttrace.simulation.recorded_call import recorded_calls
+from agenttrace.simulation.recorded_call import ANSWERED, recorded_calls
 from agenttrace.simulation.recording import Models, Recording, ReplayedRun
 from agenttrace.statistics.proportions import Interval, wilson_interval
 from agenttrace.tracing.context import answering
@@ -149,6 +149,8 @@ def _prepared(place: int, trace: Trace, models: Models, ignored: frozenset[str])
     root = trace.root
     if root is None or root.input is None:
         raise ConfigError("the input of the run was not recorded")
+    if root.span_type in ANSWERED:
+        raise ConfigError(f"the run is one call of a {root.span_type}, so nothing below it would run")
     cause = cause_within(dict(root.input))
     if cause is not None:
         raise ConfigError(f"the input of the run was {cause} when it was recorded")

@@ -8,6 +8,7 @@ import pytest
 from agenttrace import Example
 from agenttrace.core.errors import ConfigError
 from agenttrace.evaluation.chaos import chaos
+from agenttrace.evaluation.replaying import replay_runs
 from agenttrace.scorers import ExactMatchScorer
 
 
@@ -141,3 +142,17 @@ def test_what_cannot_be_tried_is_an_error(tracer, shop):
         chaos(shop.trace, shop.careful, kinds=["eror"])
     with pytest.raises(ConfigError, match="the agent does not pass without a fault"):
         chaos(shop.trace, lambda text: "other", tracer=tracer)
+
+
+def test_a_run_that_is_one_call_of_a_tool_is_no_run_of_an_agent(tracer):
+    @tracer.observe(span_type="tool")
+    def find(text):
+        return text
+
+    with tracer.capture() as captured:
+        find("tea")
+    with pytest.raises(ConfigError, match="the run is one call of a tool"):
+        chaos(captured.trace, find, tracer=tracer)
+    report = replay_runs([captured.trace], find, tracer=tracer)
+    assert report.counts == {"not_replayable": 1}
+    assert report.exit_code == 2

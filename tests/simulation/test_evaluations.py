@@ -182,3 +182,15 @@ def test_assert_test_takes_a_simulation(tracer, desk, agent):
             simulate={"book": 1, "$others": "error"},
         )
     assert desk.ran == []
+
+
+def test_to_load_a_file_imports_nothing_that_it_names(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "never_imported.py").write_text("raise SystemExit('imported')")
+    file = tmp_path / "tests.yaml"
+    file.write_text(
+        "examples:\n- input: x\n  simulate:\n    a: {$raise: never_imported.Gone, $args: [1]}\n"
+        "    b: {$sequence: [{$call: 'never_imported:run'}]}\n"
+    )
+    (example,) = EvalDataset.from_file(file)
+    assert example.simulate["a"]["$raise"] == "never_imported.Gone"
