@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         JudgeError,
         MissingDependency,
         ScorerError,
+        SimulationError,
         StoreError,
     )
     from agenttrace.core.example import Example
@@ -122,7 +123,7 @@ _HOMES = {
     "agenttrace.client": "Client",
     "agenttrace.core.errors": (
         "AgentTraceError ConfigError DatasetError ExpectationError JudgeError MissingDependency"
-        " ScorerError StoreError"
+        " ScorerError SimulationError StoreError"
     ),
     "agenttrace.core.example": "Example",
     "agenttrace.core.rates": "CostLimit DroppedShare ErroredShare Rate",
@@ -223,6 +224,7 @@ __all__ = [
     "ScorerError",
     "ScoringResult",
     "ScriptedUser",
+    "SimulationError",
     "Span",
     "StateScorer",
     "StoreError",

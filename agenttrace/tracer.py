@@ -44,9 +44,13 @@ if TYPE_CHECKING:
     from agenttrace.core.protocols import ChatModel, Scorer
     from agenttrace.core.rates import Rule
     from agenttrace.core.tool_call import ToolCall
+    from agenttrace.core.trace import Trace
     from agenttrace.online.alerts import Alert
     from agenttrace.online.evaluator import OnlineEvaluator
     from agenttrace.online.request import OnResult
+    from agenttrace.simulation.recording import Models, Recording
+    from agenttrace.simulation.simulation import Simulation
+    from agenttrace.stubs.parse import Others
 
 F = TypeVar("F")
 C = TypeVar("C", bound=type)
@@ -295,6 +299,68 @@ class Tracer:
             ConfigError: the name is no text, or has a dot.
         """
         register_state(self._states, name, snapshot)
+
+    def simulate(
+        self,
+        tools: Mapping[str, Any],
+        *,
+        state: Mapping[str, Any] | None = None,
+        others: Others | None = None,
+        later: Iterable[str] = (),
+    ) -> Simulation:
+        """Answer calls of observed functions in their place: ``with tracer.simulate({"search": [7]}): …``.
+
+        It holds in the block, and in the tasks and threads that are started there, whatever tracer records
+        the functions, and whether it records them or not. Inside another one, the inner one answers first.
+        The block's value has the `calls` that were answered, and the `state`. A call that has no answer
+        raises SimulationError, and so does the end of the block if the agent swallowed it; the function
+        itself is not called.
+
+        Args:
+            tools: For each name an answer: a plain value, an exception, a function (it gets those arguments
+                that it names, and `state`), or a stub of `agenttrace.simulation`: `sequence`, `cases`,
+                `slow`, `faulty`, `raises`, `returns`, `real`; or these as data with ``$`` words.
+            state: What the functions among the answers share; copied for each run.
+            others: What becomes of tools without an answer: ``"real"``, the default, calls them,
+                ``"error"`` does not.
+            later: Names of tools that are observed only while the agent runs.
+
+        Raises:
+            ConfigError: an answer that cannot be understood, and at the beginning of the block a tool that
+                there is not, or that takes other arguments.
+        """
+        from agenttrace.simulation.simulation import Simulation
+
+        return Simulation(tools, state=state, others=others, later=later)
+
+    def replay(
+        self,
+        trace: Trace,
+        *,
+        models: Models = "recorded",
+        ignore: Iterable[str] = (),
+        complete: bool = True,
+    ) -> Recording:
+        """Answer calls from a recorded trace: ``with tracer.replay(trace): agent("Paris")``.
+
+        Tools, retrievers and functions of the type ``"llm"`` get what was recorded for the same name and
+        arguments, in order; so do requests of wrapped clients (`wrap`), without a network. A call that was
+        not recorded raises SimulationError, as does every one after it, and so does the end of the block;
+        so do recorded calls that were not made. What a recorded call called is not called again.
+
+        Args:
+            trace: The recording: ``captured.trace``, or one from a store.
+            models: ``"live"`` sends requests to models, and calls functions of the type ``"llm"``.
+            ignore: Names of arguments that are not compared, such as a time or a key that was redacted.
+            complete: Whether recorded calls that are not made are an error.
+
+        Raises:
+            ConfigError: at the beginning of the block, a recorded tool that is not observed here, or a
+                value that was cut, redacted or not recorded.
+        """
+        from agenttrace.simulation.recording import Recording
+
+        return Recording(trace, models=models, ignore=ignore, complete=complete)
 
     def current_span(self) -> LiveSpan | None:
         """The call that runs here, or None."""

@@ -9,13 +9,14 @@ from pathlib import Path
 import click
 
 from agenttrace.cli.loading import load_function
-from agenttrace.core.errors import AgentTraceError, DatasetError
+from agenttrace.core.errors import AgentTraceError, ConfigError, DatasetError
 from agenttrace.core.example import Example
 from agenttrace.core.quarantine import quarantine_of
 from agenttrace.datasets.validation import errors_in, misspelt_tools
 from agenttrace.evaluation.agent_run import Target
 from agenttrace.reports.text import safe
 from agenttrace.scoring.example_scorers import check_example_scorers
+from agenttrace.simulation.simulation import Simulation
 from agenttrace.tracing.observed_function import known_tools
 
 INVALID = 2
@@ -40,6 +41,7 @@ def dataset_validate(files: tuple[str, ...], function_name: str | None) -> int:
         if target is not None:
             errors += misspelt_tools(examples, known_tools())
             errors += _errors_of(examples, partial(_check_input, target))
+            errors += _errors_of(examples, _check_simulation)
         for error in errors:
             click.echo(safe(str(error)), err=True)
         if not errors:
@@ -58,10 +60,22 @@ def _check_input(target: Target, example: Example) -> None:
     """Raise DatasetError for an input that does not fit; without one the example may only hold a run."""
     misfit = None if example.input is None else target.misfit(example)
     if misfit is not None:
-        path, _, line = (example.source or "").rpartition(":")
-        raise DatasetError(
-            misfit, path=path or None, line=int(line) if line.isdigit() else None, field="input"
-        )
+        raise _error_at(example, misfit, "input")
+
+
+def _check_simulation(example: Example) -> None:
+    """Raise DatasetError for answers of tools that there are not, or that take other arguments."""
+    if example.simulate is None:
+        return
+    try:
+        Simulation(example.simulate).check()
+    except ConfigError as error:
+        raise _error_at(example, str(error), "simulate") from None
+
+
+def _error_at(example: Example, text: str, field: str) -> DatasetError:
+    path, _, line = (example.source or "").rpartition(":")
+    return DatasetError(text, path=path or None, line=int(line) if line.isdigit() else None, field=field)
 
 
 def _errors_of(examples: list[Example], check: Callable[[Example], object]) -> list[AgentTraceError]:

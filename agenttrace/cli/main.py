@@ -68,7 +68,17 @@ class LazyGroup(click.Group):
         "report": "agenttrace.cli.report:report",
         **{
             name: f"agenttrace.cli.{name}:{name}"
-            for name in ("demo", "annotate", "review", "redact", "health", "doctor", "schema")
+            for name in (
+                "demo",
+                "annotate",
+                "review",
+                "redact",
+                "replay",
+                "chaos",
+                "health",
+                "doctor",
+                "schema",
+            )
         },
     },
     context_settings={"help_option_names": ["-h", "--help"]},

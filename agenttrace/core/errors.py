@@ -11,6 +11,7 @@
     ├── ExportError          spans could not be sent; never reaches user code
     ├── ScorerError          a scorer lacks what it needs, or is used wrongly
     ├── JudgeError           a judge gave no usable verdict
+    ├── SimulationError      a simulated or replayed call has no answer
     └── MissingDependency    an optional extra is not installed (also an ImportError)
 
     EvaluationFailed         examples failed or errored (an AssertionError: pytest shows it as a failure)
@@ -87,6 +88,10 @@ class ScorerError(AgentTraceError, ValueError):
 
 class JudgeError(AgentTraceError):
     """A judge gave no usable verdict."""
+
+
+class SimulationError(AgentTraceError):
+    """A simulated or replayed call has no answer; the real tool was not called."""
 
 
 class MissingDependency(AgentTraceError, ImportError):

@@ -31,6 +31,7 @@ _FIELD_VALUES = {
     "xfail": "a reason, or true",
     "quarantine": "a string 'OWNER until YYYY-MM-DD: WHY'",
     "tags": _STRINGS,
+    "simulate": "a mapping of tools to what they answer",
     "scorers": "a list of scorers, each a name with options as in 'ToolOrder:threshold=0.5', "
     "or {name: {option: value}}",
     "name": "a string",
@@ -63,6 +64,7 @@ class Example(BaseModel):
     pytest makes of the example's test.
     `tags` select examples. `scorers` are asked for this example beside those of the suite, or in their place:
     names with options, or ``{"ToolOrder": {"threshold": 0.5}}`` (see `scoring.example_scorers`).
+    `simulate` says what tools answer while the agent runs on this example (see `Tracer.simulate`).
     `created_at` is ISO text, now (UTC) by default; None for it or for `example_id` means the default.
 
     Fields are checked when they are given and when they are assigned; values are never converted
@@ -96,6 +98,7 @@ class Example(BaseModel):
     quarantine: str | None = None
     tags: list[str] | None = None
     scorers: list[str | dict[str, Any]] | None = None
+    simulate: dict[str, Any] | None = None
     name: str | None = None
     example_id: str = Field(default_factory=_new_id)
     created_at: str = Field(default_factory=_now)
@@ -348,3 +351,9 @@ def _check_item(item: Any, place: str) -> None:
 def _is_short_call(item: Mapping[Any, Any]) -> bool:
     """Whether this is ``{tool: {parameter: value}}``."""
     return len(item) == 1 and all(value is None or isinstance(value, Mapping) for value in item.values())
+
+
+def label_of(position: int, example: Example) -> str:
+    """The text that stands for an example in messages: number from 1, ``file:line``, name."""
+    place = f"{example.source}: " if example.source else ""
+    return f"{place}example {position}" + (f" ({example.name!r})" if example.name else "")

@@ -148,6 +148,7 @@ def load_example(
         _check_expectation(example.expected_tools)
         _check_state(example.expected_state)
         _check_turns(example.turns)
+        _check_simulation(example.simulate)
         return example
     except DatasetError as error:
         name = f"{label}.{error.field}" if error.field and label else error.field or label
@@ -201,6 +202,18 @@ def _check_turns(raw: Any) -> None:
             read_value((turn or {}).get("expected_output"))
         except ExpectationError as error:
             raise DatasetError(str(error), field=f"turns[{number}]") from None
+
+
+def _check_simulation(raw: Any) -> None:
+    """Raise a DatasetError where what tools answer cannot be understood, naming the part."""
+    if raw is None:
+        return
+    from agenttrace.stubs.parse import StubError, parse_plan, without_imports  # on use: few files simulate
+
+    try:
+        parse_plan(without_imports(raw))
+    except StubError as error:
+        raise DatasetError(error.message, field=error.place) from None
 
 
 def _with_extras(entry: Mapping[str, Any], extras: Collection[str]) -> Mapping[str, Any]:

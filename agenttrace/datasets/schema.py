@@ -160,6 +160,7 @@ _FIELDS: Mapping[str, Schema] = {
     "expected_tools": {"anyOf": [_ref("expectation"), _NOTHING]},
     "tools_called": {"anyOf": [{"type": "array", "items": _ref("recordedCall")}, _NOTHING]},
     "scorers": {"anyOf": [_ref("scorers"), _NOTHING]},
+    "simulate": {"type": ["object", "null"]},
     "example_id": {"type": ["string", "null"]},
     "created_at": {"type": ["string", "null"]},
 }
@@ -181,6 +182,7 @@ DESCRIPTIONS: Mapping[str, str] = {
     "quarantine": "OWNER until YYYY-MM-DD: WHY.",
     "tags": "By which examples are chosen: --tag.",
     "scorers": "Scorers of this example, beside those of the suite or in their place.",
+    "simulate": "What tools answer in their place while the agent runs: docs/simulation.md.",
     "name": "What the example is called in reports and tests.",
     "example_id": "An id that stays when the name changes.",
     "created_at": "A date in ISO format.",

@@ -14,6 +14,7 @@ from agenttrace.core.example import Example
 from agenttrace.core.jsonable import jsonable
 from agenttrace.core.state import only_states
 from agenttrace.core.trace import Trace
+from agenttrace.evaluation.simulated import SimulatedRuns, SimulatedRunsOf
 from agenttrace.scoring.apply import copied_input, users_traceback
 from agenttrace.scoring.closed_loop import advice_for
 from agenttrace.scoring.isolation import Call, Isolation, Outcome, Refused, Steps
@@ -58,6 +59,7 @@ def run_example(
     isolation: Isolation,
     timeout: float | None,
     advice: str = "",
+    simulate: SimulatedRunsOf | None = None,
 ) -> Steps[Run]:
     """The steps that run the agent on a copy of the input; they never raise what the agent raises.
 
@@ -69,10 +71,12 @@ def run_example(
     if misfit is not None:
         return Run(example, None, why_not_comparable=misfit)
     args, kwargs = arguments(copied_input(example.input))
+    simulated = SimulatedRuns(()) if simulate is None else simulate(example)
     with reading_no_states(capture()) as captured:
         states = captured.states if isinstance(captured, Capture) else None
         yield from _read(states, isolation, timeout)
         call = Call(target.function, args, kwargs, copy_context(), timeout)
+        simulated.hold_in(call.context)
         outcome = yield from isolation.run(call)
         open_calls = open_calls_in(call.context) if outcome.timed_out else []
         if states is not None and outcome.timed_out:
@@ -89,7 +93,10 @@ def run_example(
     }
     if failure is None:
         fields["actual_output"] = _recorded(outcome.value)
-    return Run(example.changed(**fields), trace, failure=failure, duration=outcome.duration)
+    trouble = simulated.trouble(ended=failure is None)
+    if trouble is not None:  # whatever the agent made of it, this was no run of its own
+        failure = None
+    return Run(example.changed(**fields), trace, failure, trouble, duration=outcome.duration)
 
 
 def reading_no_states(scope: AbstractContextManager[Captured]) -> AbstractContextManager[Captured]:

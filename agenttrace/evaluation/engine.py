@@ -26,6 +26,7 @@ from agenttrace.evaluation.agent_run import CaptureScope, Run, Target, run_examp
 from agenttrace.evaluation.budget import Budget, Spending
 from agenttrace.evaluation.runners import NOTICE, SCORING_OVERLAP, Runners
 from agenttrace.evaluation.schedule import Place, Schedule, Settled
+from agenttrace.evaluation.simulated import SimulatedRunsOf
 from agenttrace.evaluation.worker_pool import PoolLost, WorkerPool
 from agenttrace.process.loop_thread import EventLoop, loop_keeper
 from agenttrace.process.threads import DaemonExecutor
@@ -103,6 +104,7 @@ class Engine:
     earlier: Mapping[Place, ScoringResult] = field(default_factory=dict)
     """Results that are there already, of a run that this one goes on with."""
     on_result: Callable[[Place, ScoringResult], None] | None = None
+    simulate: SimulatedRunsOf | None = None
     spending: Spending | None = field(default=None, init=False)
     _schedule: Schedule | None = field(default=None, init=False)
     _display: threading.Lock = field(default_factory=threading.Lock, init=False)
@@ -207,7 +209,9 @@ class Engine:
             return self.run_of(example)
         capture, timeout, advice = self.capture, self.timeout, self.advice
         if self.pool is None:
-            run = yield from run_example(self.target, example, capture, isolation, timeout, advice)
+            run = yield from run_example(
+                self.target, example, capture, isolation, timeout, advice, self.simulate
+            )
         else:
             run = yield from self.pool.run(self.target, example, capture, timeout, advice)
         if self.spending is not None:

@@ -19,6 +19,7 @@ from agenttrace.evaluation.run import (
     check_option_names,
 )
 from agenttrace.evaluation.schedule import Settled
+from agenttrace.evaluation.simulated import Simulate
 from agenttrace.evaluation.trials import MAX_TRIALS, Trials, TrialsBy
 
 
@@ -45,6 +46,7 @@ def run_evaluation(
     stop_after: int | None = None,
     measure: Measure | None = None,
     resume: str | None = None,
+    simulate: Simulate | None = None,
     require: None = None,
     baseline: None = None,
 ) -> EvaluationReport:
@@ -80,6 +82,9 @@ def run_evaluation(
     Results go to the store while the run lasts. `resume` (``last``, an id, a name) goes on with a stored run
     of this project that was interrupted: examples that have a result there are not run again. What fails
     there does not count for `stop_after`, nor what was spent for `budget`.
+    `simulate` answers calls of tools in their place: a mapping of tools to answers (see `Tracer.simulate`), a
+    `Simulation`, or a `Recording`. Each run begins anew. An example's own `simulate` answers before it. A run
+    in which a call had no answer is *errored*.
 
     `progress` is called with each result. One that raises, SystemExit too, is logged and not called again: a
     broken display must not lose results. To end the run from there raise KeyboardInterrupt.

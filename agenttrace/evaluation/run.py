@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypedDict, Unpack
 
 from agenttrace.core.errors import ConfigError, ExpectationError, ScorerError, did_you_mean
-from agenttrace.core.example import Example
+from agenttrace.core.example import Example, label_of
 from agenttrace.core.numbers import is_number, is_whole
 from agenttrace.core.protocols import (
     ChatModel,
@@ -28,6 +28,7 @@ from agenttrace.evaluation.engine import Engine, Measure, Progress
 from agenttrace.evaluation.estimate import estimate_of
 from agenttrace.evaluation.run_header import RunHeader
 from agenttrace.evaluation.schedule import Place, Settled
+from agenttrace.evaluation.simulated import Simulate, refuse_elsewhere, simulated_runs
 from agenttrace.evaluation.streaming import ResultStream
 from agenttrace.evaluation.trials import (
     MAX_TRIALS,
@@ -95,6 +96,7 @@ class EvaluationOptions(TypedDict, total=False):
     stop_after: int | None
     measure: Measure | None
     resume: str | None
+    simulate: Simulate | None
 
 
 def check_option_names(function: str, options: Iterable[str], *more: str) -> None:
@@ -144,6 +146,8 @@ class Evaluation:
         if resume is not None:
             header, engine.earlier = header.resumed(resume, store, chosen, engine.trials, redaction)
         engine.pool = pool_of(engine.executor, function)
+        if engine.pool is not None:
+            refuse_elsewhere(engine.simulate)
         return cls(engine, header, store, redaction, tracer, options.get("measure"))
 
     def run(self) -> EvaluationReport:
@@ -266,6 +270,7 @@ def _engine_of(
         stop_after=stop_after,
         executor=options.get("executor"),
         progress=options.get("progress"),
+        simulate=simulated_runs(options.get("simulate"), examples, function),
         recording=enabled_by_environment() and getattr(tracer, "enabled", True),
     )
     check_limits(engine.concurrency, engine.timeout, stop_after)
@@ -360,13 +365,7 @@ def check_needs(examples: Iterable[Example], scorers_of: ScorersOf) -> None:
                 text = str(error).removeprefix(f"{example.source}: ")
                 who = "" if text.startswith(scorer.name) else f"the scorer {scorer.name!r}: "
                 kind = next((cause for cause in _CAUSES if isinstance(error, cause)), ScorerError)
-                raise kind(f"{label(position, example)}: {who}{text}") from error
-
-
-def label(position: int, example: Example) -> str:
-    """Return the text that stands for an example in messages: number from 1, ``file:line``, name."""
-    place = f"{example.source}: " if example.source else ""
-    return f"{place}example {position}" + (f" ({example.name!r})" if example.name else "")
+                raise kind(f"{label_of(position, example)}: {who}{text}") from error
 
 
 def trials_of(options: EvaluationOptions) -> tuple[int, Settled | None]:

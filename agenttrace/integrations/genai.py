@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from agenttrace.core.interruptions import raised_by_signal
 from agenttrace.integrations.llm_call import LLMCall
+from agenttrace.integrations.replayed import refuse_where_replayed
 from agenttrace.integrations.streaming import like
 
 C = TypeVar("C")
@@ -137,6 +138,7 @@ class _Requests:
 
     def _open(self, path: Any, body: Any) -> LLMCall | None:
         """Open the span of a request; None where it does not go to a model, or is not recorded."""
+        refuse_where_replayed("a request to Gemini")
         try:
             target = path.partition("?")[0]
             if not target.endswith(_METHODS) or not isinstance(body, Mapping):

@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from functools import cached_property, wraps
 from typing import Any, TypeVar
 
+from agenttrace.core import semconv
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.interruptions import raised_by_signal
 from agenttrace.integrations import genai
 from agenttrace.integrations.llm_call import LLMCall
+from agenttrace.integrations.replayed import models_here, offline
 from agenttrace.integrations.spans import Spans, spans_of
 from agenttrace.integrations.streaming import watch_result
 from agenttrace.providers.answer import Reader
@@ -190,9 +192,9 @@ def _recorded(post: Any, client: Any, recording: Recording) -> Any:
     def recorded(path: Any, *args: Any, **kwargs: Any) -> Any:
         call = recording.begin(client, path, kwargs)
         if call is None:
-            return post(path, *args, **kwargs)
+            return _sending(post, client, recording, path, kwargs, call)(path, *args, **kwargs)
         try:
-            result = post(path, *args, **kwargs)
+            result = _sending(post, client, recording, path, kwargs, call)(path, *args, **kwargs)
         except BaseException as error:
             call.fail(error)
             raise
@@ -203,9 +205,9 @@ def _recorded(post: Any, client: Any, recording: Recording) -> Any:
     async def recorded_async(path: Any, *args: Any, **kwargs: Any) -> Any:
         call = recording.begin(client, path, kwargs)
         if call is None:
-            return await post(path, *args, **kwargs)
+            return await _sending(post, client, recording, path, kwargs, call)(path, *args, **kwargs)
         try:
-            result = await post(path, *args, **kwargs)
+            result = await _sending(post, client, recording, path, kwargs, call)(path, *args, **kwargs)
         except BaseException as error:
             call.fail(error)
             raise
@@ -213,6 +215,18 @@ def _recorded(post: Any, client: Any, recording: Recording) -> Any:
         return result
 
     return recorded_async if inspect.iscoroutinefunction(post) else recorded
+
+
+def _sending(
+    post: Any, client: Any, recording: Recording, path: str, options: Mapping[str, Any], call: LLMCall | None
+) -> Any:
+    """What sends a request: the client, or one without a network where a recording answers."""
+    models = models_here()
+    if models is None:
+        return post
+    if call is not None:
+        call.span.set_attribute(semconv.SIMULATED, "recording")
+    return _method(offline(client, recording.library, path, _request(options), models), "post")
 
 
 def _deliver(result: Any, call: LLMCall) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from agenttrace.core.deep_link import See
+from agenttrace.core.errors import SimulationError
 from agenttrace.core.example import Example
 from agenttrace.core.quarantine import Quarantine
 from agenttrace.core.report import EvaluationFailed, EvaluationReport, ScoringResult
@@ -27,6 +28,7 @@ from agenttrace.runs.compare import compare_runs
 from agenttrace.runs.record import record_of_report
 from agenttrace.scoring.closed_loop import advice_for
 from agenttrace.scoring.redacted import redacted_report
+from agenttrace.simulation.simulation import Simulation
 from agenttrace.store.viewer_note import see_in
 from agenttrace.tracing.capture import Capture, capture
 
@@ -71,19 +73,31 @@ class _Trial:
     An outcome of pytest's own (skip, fail, xfail) and whatever else ends more than the test pass through.
     """
 
-    def __init__(self, captured: Capture) -> None:
+    def __init__(self, captured: Capture, simulation: Simulation | None = None) -> None:
         self._captured = captured
+        self._simulation = simulation
+        self._trouble: SimulationError | None = None
         self.output: Any = None
         self.error: Exception | None = None
 
     def __enter__(self) -> _Trial:
+        if self._simulation is not None:
+            self._simulation.check()
         self._captured.__enter__()
+        if self._simulation is not None:
+            self._simulation.__enter__()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, place: TracebackType | None
     ) -> bool:
-        self._captured.__exit__(kind, error, place)
+        try:
+            if self._simulation is not None:
+                self._simulation.__exit__(kind, error, place)
+        except SimulationError as trouble:
+            self._trouble = trouble
+        finally:
+            self._captured.__exit__(kind, error, place)
         self.error = error if isinstance(error, Exception) else None
         return self.error is not None
 
@@ -96,6 +110,8 @@ class _Trial:
         if self.output is not None:
             fields["actual_output"] = self.output
         failure = None if self.error is None else described_failure(self.error)
+        if self._trouble is not None:
+            return Run(example, trace, why_not_comparable=f"the simulation: {self._trouble}", ran=True)
         return Run(example.model_copy(update=fields), trace, failure=failure, ran=True)
 
 
@@ -134,7 +150,8 @@ class _MarkedTest:
 
     def trial(self) -> _Trial:
         tracer = self.options.get("tracer")
-        return _Trial(capture() if tracer is None else tracer.capture())
+        simulation = None if self.example.simulate is None else Simulation(self.example.simulate)
+        return _Trial(capture() if tracer is None else tracer.capture(), simulation)
 
     def evaluation(self, trial: _Trial | None) -> Evaluation:
         """The evaluation of what was recorded in one trial; without one it only describes the test."""

@@ -129,6 +129,9 @@ def _facts(span: Span, indent: str, value_length: int) -> Iterator[Line]:
         yield Line(f"{indent}✗ {safe(str(span.error)).replace(chr(10), ' ')}", "red")
         for frame in span.error.frames[-3:]:
             yield Line(f"{indent}  at {safe_line(str(frame))}", "dim")
+    simulated = span.attributes.get(semconv.SIMULATED)
+    if simulated:
+        yield Line(f"{indent}simulated: {safe_line(str(simulated), 80)}", "yellow")
     lacking = lacking_text(span)
     if lacking:
         yield Line(f"{indent}{safe_line(lacking)}", "yellow")

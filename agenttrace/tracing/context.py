@@ -1,21 +1,61 @@
-"""The one context variable: it holds the record of the running call."""
+"""The context variables: the record of the running call, and what answers calls in a simulation."""
 
 from __future__ import annotations
 
 import copyreg
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import Context, ContextVar
+from dataclasses import dataclass
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 from agenttrace.process.fork_and_exit import at_fork
 from agenttrace.tracing.record import INDEX, OBSERVED, PARENT, SCOPE, Record, Scope
+
+if TYPE_CHECKING:
+    from agenttrace.tracing.observed_function import ObservedFunction
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 current: ContextVar[Record | None] = ContextVar("agenttrace_current", default=None)
 """The record of the running call, the head of a capture or of a remote trace, or None outside all."""
+
+
+class Answering(Protocol):
+    """A simulation: what answers calls of observed functions in their place."""
+
+    def answer(
+        self, observed: ObservedFunction, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """What a call gives: of a coroutine function a coroutine, of a generator function a generator."""
+        ...
+
+    def models(self) -> ModelAnswers | None:
+        """What answers the requests of wrapped clients in place of the network, or None."""
+        ...
+
+
+class ModelAnswers(Protocol):
+    """A recording that answers requests to models."""
+
+    def answer_request(self, request: Mapping[str, Any]) -> RecordedAnswer:
+        """The recorded answer to a request, as it is sent. Raises SimulationError where there is none."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedAnswer:
+    """A recorded answer of a model: its choices in the form of all providers, its id, model and usage."""
+
+    choices: Sequence[Mapping[str, Any]]
+    id: str
+    model: str
+    usage: Mapping[str, Any]
+
+
+answering: ContextVar[Answering | None] = ContextVar("agenttrace_answering", default=None)
+"""The simulation that holds here, or None. It follows wherever the running call does."""
 
 
 def _current() -> ContextVar[Record | None]:
@@ -141,18 +181,20 @@ def propagate(function: Callable[P, T]) -> Callable[P, T]:
 
     The returned function runs `function` as if it were called here, wherever it is called.
     """
-    return wraps(function)(under(current.get(), function))
+    return wraps(function)(under(current.get(), answering.get(), function))
 
 
-def under(record: Record | None, function: Callable[P, T]) -> Callable[P, T]:
-    """A function that runs another one with `record` as the running call."""
+def under(record: Record | None, answers: Answering | None, function: Callable[P, T]) -> Callable[P, T]:
+    """A function that runs another one with `record` as the running call, in the simulation `answers`."""
 
     def call_here(*args: P.args, **kwargs: P.kwargs) -> T:
-        before = current.get()
+        before, answers_before = current.get(), answering.get()
         try:
             current.set(record)
+            answering.set(answers)
             return function(*args, **kwargs)
         finally:
             current.set(before)
+            answering.set(answers_before)
 
     return call_here

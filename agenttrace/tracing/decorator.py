@@ -30,6 +30,7 @@ from agenttrace.tracing.signature import (
     parameters_shown,
     shape_of,
 )
+from agenttrace.tracing.stand_in import enter_wrapper
 from agenttrace.tracing.wrapper import RESERVED, NotRecorded, Shape, make_wrapper
 
 SPAN_TYPES = ("tool", "function", "agent", "llm", "retriever", "chain", "node")
@@ -134,6 +135,7 @@ def _observe_function(recorder: Recorder, function: Any, options: ObserveOptions
         dressed = ObservedCallable(function, wrapper, (_observe_again, options))
     observed.wrapper = weakref.ref(dressed)
     setattr(dressed, OBSERVED_MARK, observed)
+    enter_wrapper(wrapper)
     return dressed
 
 

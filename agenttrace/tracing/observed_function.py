@@ -242,6 +242,11 @@ class Rebinding:
         self._signature = inspect.Signature(signature)
         self._defaults = {p.name: jsonable(p.default) for p in signature if p.default is not p.empty}
 
+    @property
+    def signature(self) -> inspect.Signature:
+        """The parameters that the callable shows, without a method's self."""
+        return self._signature
+
     def bind(self, values: Sequence[Any]) -> dict[str, Any] | None:
         """The values of the callable's own parameters, bound to those of its signature.
 

@@ -2,8 +2,8 @@
 
 asyncio tasks copy the context by themselves. `threading.Thread` starts in an empty one, a pool's thread keeps
 the one of whoever happened to start it; so `Thread.start` and `ThreadPoolExecutor.submit` (which `map` and
-`loop.run_in_executor` go through) carry the running call of their caller. Only that: no other context
-variable is touched.
+`loop.run_in_executor` go through) carry the running call of their caller, and the simulation that it is in.
+Only these: no other context variable is touched.
 """
 
 from __future__ import annotations
@@ -18,17 +18,23 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from agenttrace.core.reading_types import bases_of, dict_of
-from agenttrace.tracing.context import current, under
+from agenttrace.tracing.context import Answering, answering, current, under
 from agenttrace.tracing.record import Record
 
 _thread_start = threading.Thread.start
 _pool_submit = ThreadPoolExecutor.submit
 _patched: set[str] = set()
+_carries_calls = False
 
 
-def follow_threads() -> None:
-    """Make the patch. A second call does nothing. Called by the first tracer."""
-    global _thread_start, _pool_submit
+def follow_threads(*, calls: bool = True) -> None:
+    """Make the patch. A second call does nothing. Called by the first tracer.
+
+    Without `calls` the running call is not carried, unless another caller wants it: a simulation follows all
+    the same.
+    """
+    global _thread_start, _pool_submit, _carries_calls
+    _carries_calls = calls or _carries_calls
     if "start" not in _patched:
         _patched.add("start")
         _thread_start = threading.Thread.start
@@ -41,18 +47,20 @@ def follow_threads() -> None:
 
 def leave_threads() -> None:
     """Undo the patch, unless somebody has patched on top of it."""
+    global _carries_calls
     if threading.Thread.start is _start:
         threading.Thread.start = _thread_start  # type: ignore[method-assign]  # the original
         _patched.discard("start")
     if ThreadPoolExecutor.submit is _submit:
         ThreadPoolExecutor.submit = _pool_submit  # type: ignore[method-assign]  # the original
         _patched.discard("submit")
+    _carries_calls = _carries_calls and bool(_patched)
 
 
 @wraps(_thread_start)
 def _start(self: threading.Thread) -> None:
-    record = current.get()
-    restore = None if record is None else _run_under(record, self)
+    record, answers = current.get() if _carries_calls else None, answering.get()
+    restore = None if record is None and answers is None else _run_under(record, answers, self)
     try:
         _thread_start(self)
     except BaseException:  # it may be started again
@@ -61,9 +69,11 @@ def _start(self: threading.Thread) -> None:
         raise
 
 
-def _run_under(record: Record, thread: threading.Thread) -> Callable[[], None] | None:
-    """Make a thread that is about to start run under a record. Returns a function that undoes that, or None
-    if the thread is left as it is.
+def _run_under(
+    record: Record | None, answers: Answering | None, thread: threading.Thread
+) -> Callable[[], None] | None:
+    """Make a thread that is about to start run under a record, in a simulation. Returns a function that
+    undoes that, or None if the thread is left as it is.
 
     Reads and sets the thread's attributes without running code of a subclass, such as a property,
     `__setattr__` or `__getattr__`.
@@ -93,6 +103,7 @@ def _run_under(record: Record, thread: threading.Thread) -> Callable[[], None] |
         # A thread has a context of its own that ends with it, so nothing needs to be restored.
         restore()
         current.set(record)
+        answering.set(answers)
         run()
 
     fields["run"] = run_under_caller
@@ -115,6 +126,6 @@ def _serves_many_callers(fields: dict[str, Any]) -> bool:
 
 @wraps(_pool_submit)  # type: ignore[arg-type] # typeshed has it generic in the submitted function
 def _submit(self: ThreadPoolExecutor, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    record = current.get()
-    call = function if record is None else under(record, function)
+    record, answers = current.get() if _carries_calls else None, answering.get()
+    call = function if record is None and answers is None else under(record, answers, function)
     return _pool_submit(self, call, *args, **kwargs)

@@ -196,6 +196,22 @@ def test_misspelt_tools_are_errors_where_the_agent_is_named(agenttrace, tmp_path
     sys.modules.pop("shop_of_validate")
 
 
+def test_simulated_tools_that_there_are_not_are_errors_where_the_agent_is_named(agenttrace, tmp_path):
+    (tmp_path / "shop_of_answers.py").write_text(
+        "from agenttrace import observe\n\n"
+        "@observe(span_type='tool')\ndef take_payment(n): ...\n\ndef agent(n): ...\n"
+    )
+    (tmp_path / "a.yaml").write_text(
+        "examples:\n- {name: a, input: x, simulate: {take_payment: 1}}\n"
+        "- {name: b, input: x, simulate: {tak_payment: 1}}\n"
+    )
+    assert agenttrace("dataset", "validate", "a.yaml").code == 0
+    ran = agenttrace("dataset", "validate", "a.yaml", "--function", "shop_of_answers:agent")
+    assert ran.code == 2
+    assert "a.yaml:3: simulate: there is no observed function 'tak_payment' to simulate; did you" in ran.err
+    sys.modules.pop("shop_of_answers")
+
+
 @pytest.mark.parametrize("kind", ["examples", "report"])
 def test_schemas_are_printed_for_editors(agenttrace, kind):
     printed = json.loads(agenttrace("schema", kind).out)

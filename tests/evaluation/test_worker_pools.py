@@ -264,3 +264,21 @@ class TestStates:
         )
         assert report.counts["errored"] == 1
         assert "the agent ran in another process" in report[0].scores[0].error
+
+
+class TestSimulation:
+    """No real tool runs by mistake: what answers in this process answers in no other."""
+
+    def test_of_an_evaluation_is_refused_before_any_agent_runs(self, owner, pool):
+        with pytest.raises(ConfigError, match="the real tools would be called"):
+            run_evaluation(
+                searches("a"),
+                function=pool_agents.agent,
+                executor=pool,
+                tracer=owner,
+                simulate={"search": "simulated"},
+            )
+
+    def test_of_a_block_is_refused_too(self, owner, pool):
+        with owner.simulate({"search": "simulated"}), pytest.raises(ConfigError, match="in this process"):
+            run_evaluation(searches("a"), function=pool_agents.agent, executor=pool, tracer=owner)

@@ -482,3 +482,34 @@ def test_a_run_that_uses_nothing_of_it_imports_nothing_of_it(project):
         "    assert ours == ['agenttrace', 'agenttrace.pytest_plugin', 'agenttrace.version'], ours\n",
     )
     assert "1 passed" in project.run()[-1]
+
+
+class TestSimulated:
+    def test_an_examples_tools_are_answered_in_its_test(self, project):
+        simulated = EXAMPLES.replace(
+            "- name: right", "- name: right\n  simulate: {refund: {$raise: KeyError}}"
+        )
+        simulated = simulated.replace(
+            "- name: wrong", "- name: wrong\n  simulate: {refund: {$sequence: [1]}}"
+        )
+        project.write("refunds.yaml", simulated)
+        project.write(
+            "test_shop.py",
+            SHOP
+            + """
+@pytest.mark.agenttrace(examples="refunds.yaml", scorers=[ToolOrderScorer(attempts="count")])
+def test_refund(order, amount):
+    if order == 7:
+        with pytest.raises(KeyError):
+            refund(order, amount)
+    else:
+        assert refund(order, 12) == 1
+        try:
+            refund(order, 12)
+        except Exception:
+            pass
+""",
+        )
+        lines = "\n".join(project.run())
+        assert "1 failed, 1 passed" in lines
+        assert "the simulation: refund(order=8, amount=12) is not answered" in lines

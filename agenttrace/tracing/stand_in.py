@@ -1,0 +1,105 @@
+"""Stand-ins: while a simulation exists, what generated wrappers call in the place of their functions.
+
+A wrapper calls its function through a cell of its closure. While any simulation exists in the process, the
+cells of all wrappers hold stand-ins, which ask the simulation of their context, or call the function where
+there is none. So recording has no branch for it: without a simulation the wrappers are as they always are.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Iterator, Mapping
+from types import CellType, FunctionType
+from typing import TYPE_CHECKING, Any
+
+from agenttrace.tracing.context import Answering, answering
+
+if TYPE_CHECKING:
+    from agenttrace.tracing.observed_function import ObservedFunction
+
+_FUNCTION, _OBSERVED = "_at_function", "_at_observed"
+
+_wrappers: dict[int, weakref.ref[FunctionType]] = {}
+"""Every generated wrapper in this process, by its address."""
+
+_alive: weakref.WeakSet[Answering] = weakref.WeakSet()
+"""The simulations that a context may still hold: a task may outlive the block that began it."""
+
+_lock = threading.RLock()
+
+
+def enter_wrapper(wrapper: FunctionType) -> None:
+    """Let simulations find a wrapper; it is given a stand-in at once while there is one."""
+    address = id(wrapper)
+    _wrappers[address] = weakref.ref(wrapper, lambda _: _wrappers.pop(address, None))
+    if _alive:
+        with _lock:
+            _put_in(wrapper)
+
+
+def observed_functions() -> Iterator[ObservedFunction]:
+    """Every function that is observed in this process, in the order in which they were."""
+    for reference in list(_wrappers.values()):
+        wrapper = reference()
+        if wrapper is not None:
+            yield _cells(wrapper)[_OBSERVED].cell_contents
+
+
+def put_in(answers: Answering) -> None:
+    """Give every wrapper its stand-in, for as long as these answers can be asked."""
+    with _lock:
+        _alive.add(answers)
+        for reference in list(_wrappers.values()):
+            wrapper = reference()
+            if wrapper is not None:
+                _put_in(wrapper)
+
+
+def _put_in(wrapper: FunctionType) -> None:
+    cells = _cells(wrapper)
+    cell = cells[_FUNCTION]
+    if type(cell.cell_contents) is not StandIn:
+        cell.cell_contents = StandIn(cell, cell.cell_contents, cells[_OBSERVED].cell_contents)
+
+
+def _cells(wrapper: FunctionType) -> Mapping[str, CellType]:
+    return dict(zip(wrapper.__code__.co_freevars, wrapper.__closure__ or (), strict=True))
+
+
+class StandIn:
+    """What a wrapper calls in the place of its function. Without a simulation left it puts that back."""
+
+    __slots__ = ("_cell", "_function", "_observed")
+
+    def __init__(self, cell: CellType, function: Any, observed: ObservedFunction) -> None:
+        self._cell = cell
+        self._function = function
+        self._observed = observed
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Ask the simulation of this context, or call the function."""
+        __tracebackhide__ = True
+        answers = answering.get()
+        if answers is not None:
+            return answers.answer(self._observed, self._function, args, kwargs)
+        if not _alive:
+            self._put_back()
+        return self._function(*args, **kwargs)
+
+    def _put_back(self) -> None:
+        if not _lock.acquire(blocking=False):  # a simulation begins right now; the next call puts it back
+            return
+        try:
+            if not _alive:
+                self._cell.cell_contents = self._function
+        finally:
+            _lock.release()
+
+    def __reduce__(self) -> Any:
+        # Simulations belong to this process: a wrapper that is pickled by value goes without its stand-in.
+        return _itself, (self._function,)
+
+
+def _itself(function: Any) -> Any:
+    return function

@@ -1,0 +1,47 @@
+"""A tracer of its own for each test, and tools that must never really run."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from agenttrace.store import MemoryStore
+from agenttrace.tracer import Tracer
+from agenttrace.tracing import default_recorder as recorders
+
+
+@pytest.fixture
+def tracer():
+    default = list(recorders._default)
+    recorders._default.clear()
+    tracer = Tracer("test", store=MemoryStore())
+    yield tracer
+    tracer.shutdown()
+    recorders._default[:] = default
+
+
+@pytest.fixture
+def desk(tracer):
+    """Tools of every style. What is really called stands in `ran`."""
+    ran = []
+
+    @tracer.observe(span_type="tool")
+    def search(city, *, nights=1):
+        ran.append("search")
+        return f"really {city}"
+
+    @tracer.observe(span_type="tool")
+    async def book(hotel, nights=1):
+        ran.append("book")
+        return f"really {hotel}"
+
+    @tracer.observe(span_type="tool")
+    def pages(query):
+        ran.append("pages")
+        yield "really"
+
+    @tracer.observe(span_type="tool")
+    async def news(query):
+        ran.append("news")
+        yield "really"
+
+    return SimpleNamespace(search=search, book=book, pages=pages, news=news, ran=ran)
