@@ -90,9 +90,7 @@ def run_evaluation(
             which it is one; its `report` has the results so far. Whatever ends a run early, they are
             stored, marked as interrupted.
     """
-    of_assert_test = {"require": require, "baseline": baseline}
-    wrong = [name for name, value in of_assert_test.items() if value is not None]
-    check_option_names("run_evaluation", wrong)
+    _refuse_gates(require=require, baseline=baseline)
     evaluation = Evaluation.of(
         examples,
         scorers,
@@ -135,6 +133,11 @@ async def run_evaluation_async(
     """
     check_option_names("run_evaluation_async", options, "examples", "scorers")
     return await Evaluation.of(examples, scorers, **options).run_async()
+
+
+def _refuse_gates(**gates: None) -> None:
+    """Raise ConfigError for an option of `assert_test` that has a value."""
+    check_option_names("run_evaluation", [name for name, value in gates.items() if value is not None])
 
 
 _LOOP_WAITS = (

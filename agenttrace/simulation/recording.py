@@ -20,7 +20,7 @@ from agenttrace.simulation.performing import perform
 from agenttrace.simulation.recorded_call import ANSWERED, RecordedCall, recorded_calls
 from agenttrace.simulation.requests import comparable
 from agenttrace.simulation.simulation import Block, SimulatedCall, enter_process
-from agenttrace.stubs.stub import Given
+from agenttrace.stubs.stub import Reply
 from agenttrace.tracing.context import Answering, ModelAnswers, RecordedAnswer
 from agenttrace.tracing.observed_function import ObservedFunction
 from agenttrace.tracing.stand_in import observed_functions
@@ -58,23 +58,23 @@ class ReplayedRun:
         callee = Callee.of(observed)
         return perform(callee.style_now, partial(self._choose, callee, args, kwargs), _never)
 
-    def _choose(self, callee: Callee, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Given:
+    def _choose(self, callee: Callee, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Reply:
         arguments, name = callee.arguments(args, kwargs), callee.observed.name
         try:
             call = self._take(name, arguments)
         except SimulationError as left:
-            return Given("error", left, "left the recording")
-        return self._given(call, callee)
+            return Reply("error", left, "left the recording")
+        return self._reply(call, callee)
 
-    def _given(self, call: RecordedCall, callee: Callee) -> Given:
+    def _reply(self, call: RecordedCall, callee: Callee) -> Reply:
         """What a recorded call gives again."""
         error, note = call.error, f"recording, call {call.number}"
         if error is not None:
-            return Given("error", error, note)
+            return Reply("error", error, note)
         output = call.output
         if callee.tool.yields and output is None:
             output = []
-        return Given("value", output, note)
+        return Reply("value", output, note)
 
     def enter(self) -> None:
         """Have calls reach this run."""
