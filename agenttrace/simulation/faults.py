@@ -48,7 +48,7 @@ class FaultyRun(ReplayedRun):
             return Reply("error", ConnectionError(f"{call.span.name} does not answer"), note)
         if kind == "slow":
             return reply._replace(delay=self._seconds, note=note)
-        return reply._replace(value=changed(kind, call, self._recording), note=note)
+        return Reply("value", changed(kind, call, self._recording), note)
 
 
 def changed(kind: Kind, call: RecordedCall, recording: Recording) -> Any:

@@ -59,8 +59,8 @@ class Answers(Protocol[R]):
         """Raise ConfigError for what can be known to be wrong before the agent runs."""
         ...
 
-    def begin(self, outer: Answering | None) -> R:
-        """Begin a run inside another simulation, or none."""
+    def begin(self, outer: Answering | None, salt: str = "") -> R:
+        """Begin a run inside another simulation, or none; another salt gives other chances."""
         ...
 
 
@@ -235,11 +235,10 @@ class Simulation(Block[SimulatedRun]):
             elif name not in self.plan.later:
                 raise ConfigError(_unknown(name))
 
-    def begin(self, outer: Answering | None) -> SimulatedRun:
-        """Begin a run, inside another simulation or none."""
+    def begin(self, outer: Answering | None, salt: str = "") -> SimulatedRun:
+        """Begin a run, inside another simulation or none; without a salt each run has its number."""
         self.check()
-        number = next(self._runs)
-        run = SimulatedRun(self.plan, f" {number}" if number else "", outer)
+        run = SimulatedRun(self.plan, salt or f" {next(self._runs)}", outer)
         enter_process(run)
         return run
 
