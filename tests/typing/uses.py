@@ -60,6 +60,7 @@ from agenttrace.judges import FaithfulnessScorer, FakeChatModel, semantic_judge
 from agenttrace.online.alerts import LowScore
 from agenttrace.online.handle import EvaluationHandle
 from agenttrace.scorers import ToolCallCountScorer, TrajectoryScorer, scorer, scorer_named
+from agenttrace.simulation import Recording, Simulation, cases, raises, sequence, slow, when
 from agenttrace.store import SQLiteStore
 
 tracer = Tracer(
@@ -297,3 +298,16 @@ def scores_and_traces_are_typed(anything: Any) -> None:
     assert_type(score, Score)
     assert_type(score.value, float | None)
     assert_type(Trace.from_messages([{"role": "user", "content": "hi"}]).tool_calls[0].name, str)
+
+
+def simulations_are_typed(recorded: Trace) -> None:
+    desk = Tracer("desk")
+    answers = {"search": sequence("a", raises(TimeoutError)), "book": cases(when({"n": 1}, slow("ok", 0.1)))}
+    with desk.simulate(answers, state={"n": 1}, others="error", later=["book"]) as run:
+        assert_type(run.calls[0].name, str)
+    with desk.replay(recorded, models="live", ignore="now") as replayed:
+        assert_type(replayed.left_at, int)
+    for simulate in ({"search": 1}, Simulation(answers), Recording(recorded)):
+        run_evaluation(
+            [Example(simulate={"search": 1})], [ToolOrderScorer()], function=print, simulate=simulate
+        )
