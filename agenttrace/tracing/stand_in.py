@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from types import CellType, FunctionType
 from typing import TYPE_CHECKING, Any
 
+from agenttrace.process.fork_and_exit import at_fork
 from agenttrace.tracing.context import Answering, answering
 
 if TYPE_CHECKING:
@@ -27,6 +28,15 @@ _alive: weakref.WeakSet[Answering] = weakref.WeakSet()
 """The simulations that a context may still hold: a task may outlive the block that began it."""
 
 _lock = threading.RLock()
+
+
+def _unlock_in_child() -> None:
+    """In a forked child: whoever held the lock is not there to release it."""
+    global _lock
+    _lock = threading.RLock()
+
+
+at_fork("traces", in_child=_unlock_in_child)
 
 
 def enter_wrapper(wrapper: FunctionType) -> None:
