@@ -357,3 +357,22 @@ def test_a_forked_child_is_simulated_and_can_simulate(tracer, desk):
                 answers.append(desk.search("x"))
             os._exit(0 if answers == [7, 8] else 1)
         assert os.waitpid(child, 0)[1] == 0
+
+
+def test_a_real_error_is_recorded_with_the_same_frames_while_another_tool_is_simulated(tracer, desk):
+    @tracer.observe(span_type="tool")
+    def fails():
+        raise LookupError("no")
+
+    def frames():
+        with tracer.capture() as captured, pytest.raises(LookupError):
+            fails()
+        return [frame.function for frame in captured.trace.tool_calls[0].error.frames]
+
+    kept_alive = tracer.simulate({"search": 7})
+    before = frames()
+    with kept_alive as run:
+        outside = in_thread(lambda: contextvars.Context().run(frames))
+        assert outside == before
+        assert type(function_in(fails)) is StandIn
+    del run
