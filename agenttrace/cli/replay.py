@@ -86,12 +86,12 @@ def _lines(report: ReplayReport) -> Iterator[Line]:
     counts = report.counts
     parts = [f"{_MARKS[word]} {counts[word]} {_WORDS[word]}" for word in _MARKS if counts[word]]
     yield Line(f"{count_text(len(report.runs), 'run')} replayed: {'  '.join(parts)}", "bold")
-    if report.told:
+    if report.comparable:
         low, high = report.same
-        share = counts["same"] / report.told
+        share = counts["same"] / report.comparable
         yield Line(
-            f"the same: {counts['same']} of {report.told} told, {share:.0%} ({low:.0%} to {high:.0%}); "
-            f"{len(report.runs) - report.told} cannot be told"
+            f"the same: {counts['same']} of {report.comparable} told, {share:.0%} ({low:.0%} to {high:.0%}); "
+            f"{len(report.runs) - report.comparable} cannot be told"
         )
     others = [run for run in report.runs if run.outcome != "same"]
     for run in others[:_SHOWN]:

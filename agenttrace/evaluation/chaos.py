@@ -142,8 +142,8 @@ def chaos(
         if breaks is not None:
             break
         sets = [each for each in combinations(faults, size) if len({fault.tool for fault in each}) == size]
-        found = runner.run(sets[: MOST_RUNS - len(results)])
-        breaks = next((result for result in found if result.outcome in _BROKEN), None)
+        tried = runner.run(sets[: MOST_RUNS - len(results)])
+        breaks = next((result for result in tried if result.outcome in _BROKEN), None)
     return ChaosReport(tuple(results), breaks)
 
 

@@ -35,7 +35,7 @@ ReplayOutcome = Literal["same", "differs", "failed", "left", "not_replayable"]
 answered all of them; *failed*: the agent raised, which it did not then. Not told: *left*, where it made a
 call that was not recorded, so that nobody knows what would have come next, and *not_replayable*."""
 
-TOLD: tuple[ReplayOutcome, ...] = ("same", "differs", "failed")
+COMPARABLE: tuple[ReplayOutcome, ...] = ("same", "differs", "failed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,28 +75,28 @@ class ReplayReport:
         return Counter(run.outcome for run in self.runs)
 
     @property
-    def told(self) -> int:
+    def comparable(self) -> int:
         """Runs of which it can be told whether they are the same."""
-        return sum(self.counts[outcome] for outcome in TOLD)
+        return sum(self.counts[outcome] for outcome in COMPARABLE)
 
     @property
     def same(self) -> Interval:
         """The share of the same runs among those told: its interval (Wilson, 95 %)."""
-        return wilson_interval(self.counts["same"], self.told)
+        return wilson_interval(self.counts["same"], self.comparable)
 
     @property
     def exit_code(self) -> int:
         """0 where all are the same; 1 where one is not; 2 where nothing is known to differ, or to be told."""
         if self.counts["differs"] or self.counts["failed"]:
             return 1
-        return 0 if self.runs and self.told == len(self.runs) else 2
+        return 0 if self.runs and self.comparable == len(self.runs) else 2
 
     def to_dict(self) -> dict[str, Any]:
         """JSON data."""
-        share = self.counts["same"] / self.told if self.told else None
+        share = self.counts["same"] / self.comparable if self.comparable else None
         return {
             "counts": dict(self.counts),
-            "told": self.told,
+            "comparable": self.comparable,
             "same": {"share": share, "interval": list(self.same), "confidence": 0.95},
             "runs": [run.to_dict() for run in self.runs],
         }
@@ -204,7 +204,7 @@ def _compared(one: _Prepared, result: ScoringResult) -> tuple[ReplayOutcome, str
     """The outcome, why, and the aligned rows."""
     old, new = one.recording.trace, result.trace
     if one.run is not None and one.run.left is not None:
-        return "left", str(one.run.left), _diff(one, new)
+        return "left", str(one.run.left), ""  # rows would say that what nobody knows is missing
     if result.outcome == "errored" or new is None:
         return "not_replayable", error_line(result.error or ""), ""
     raised = result.error is not None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import Context
 from typing import Any, NamedTuple
@@ -43,7 +44,7 @@ SimulatedRunsOf = Callable[[Example], SimulatedRuns]
 
 
 def simulated_runs(
-    simulate: Simulate | None, examples: Iterable[Example], function: Callable[..., Any] | None
+    simulate: Simulate | None, examples: Sequence[Example], function: Callable[..., Any] | None
 ) -> SimulatedRunsOf | None:
     """Return what begins the simulations of a run, once for each; None where nothing is simulated.
 
@@ -67,12 +68,17 @@ def simulated_runs(
         except ConfigError as error:
             raise ConfigError(f"{label_of(position, example)}: {error}") from None
 
+    positions = {id(example): position for position, example in enumerate(examples)}
+    counts = {position: itertools.count() for position in positions.values()}
+
     def begin(example: Example) -> SimulatedRuns:
+        position = positions[id(example)]
+        salt = f" {position}, {next(counts[position])}"  # whichever of several examples begins first
         runs: list[OpenRun] = []
         outer: Answering | None = answering.get()
         for answers in (suite, own.get(id(example))):
             if answers is not None:
-                outer = answers.begin(outer)
+                outer = answers.begin(outer, salt)
                 runs.append(outer)
         return SimulatedRuns(tuple(runs))
 

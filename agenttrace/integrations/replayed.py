@@ -6,12 +6,12 @@ are the library's.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from agenttrace.core.errors import SimulationError
+from agenttrace.core.jsonable import to_json
 from agenttrace.tracing.context import ModelAnswers, RecordedAnswer, answering
 
 
@@ -66,7 +66,7 @@ def _chat(answer: RecordedAnswer, _: Mapping[str, Any]) -> str:
         {"index": n, "message": _message(choice), "finish_reason": choice.get("finish_reason") or "stop"}
         for n, choice in enumerate(answer.choices)
     ]
-    return json.dumps(
+    return to_json(
         {**_chat_head(answer, "chat.completion"), "choices": choices, "usage": _chat_usage(answer)}
     )
 
@@ -104,7 +104,7 @@ def _message(choice: Mapping[str, Any]) -> dict[str, Any]:
 
 def _json(call: Mapping[str, Any]) -> str:
     arguments = call["arguments"]
-    return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    return arguments if isinstance(arguments, str) else to_json(arguments)
 
 
 def _chat_stream(answer: RecordedAnswer, request: Mapping[str, Any]) -> str:
@@ -119,7 +119,7 @@ def _chat_stream(answer: RecordedAnswer, request: Mapping[str, Any]) -> str:
         items.append({"choices": [{"index": n, "delta": {}, "finish_reason": finish}]})
     if (request.get("stream_options") or {}).get("include_usage"):
         items.append({"choices": [], "usage": _chat_usage(answer)})
-    return "".join(f"data: {json.dumps({**head, **item})}\n\n" for item in items) + "data: [DONE]\n\n"
+    return "".join(f"data: {to_json({**head, **item})}\n\n" for item in items) + "data: [DONE]\n\n"
 
 
 def _response(answer: RecordedAnswer, _: Mapping[str, Any]) -> str:
@@ -147,7 +147,7 @@ def _response(answer: RecordedAnswer, _: Mapping[str, Any]) -> str:
     }
     head = {"id": answer.id, "object": "response", "created_at": 0, "model": answer.model}
     settings = {"parallel_tool_calls": True, "tool_choice": "auto", "tools": []}
-    return json.dumps({**head, **settings, "status": "completed", "output": items, "usage": usage})
+    return to_json({**head, **settings, "status": "completed", "output": items, "usage": usage})
 
 
 def _claude_message(answer: RecordedAnswer) -> dict[str, Any]:
@@ -171,11 +171,11 @@ def _claude_message(answer: RecordedAnswer) -> dict[str, Any]:
 
 
 def _claude(answer: RecordedAnswer, _: Mapping[str, Any]) -> str:
-    return json.dumps(_claude_message(answer))
+    return to_json(_claude_message(answer))
 
 
 def _claude_stream(answer: RecordedAnswer, _: Mapping[str, Any]) -> str:
-    return "".join(f"event: {item['type']}\ndata: {json.dumps(item)}\n\n" for item in _claude_events(answer))
+    return "".join(f"event: {item['type']}\ndata: {to_json(item)}\n\n" for item in _claude_events(answer))
 
 
 def _claude_events(answer: RecordedAnswer) -> Iterator[dict[str, Any]]:
@@ -185,7 +185,7 @@ def _claude_events(answer: RecordedAnswer) -> Iterator[dict[str, Any]]:
         if block["type"] == "text":
             empty, delta = {**block, "text": ""}, {"type": "text_delta", "text": block["text"]}
         else:
-            arguments = json.dumps(block["input"], ensure_ascii=False)
+            arguments = to_json(block["input"])
             empty, delta = {**block, "input": {}}, {"type": "input_json_delta", "partial_json": arguments}
         yield {"type": "content_block_start", "index": n, "content_block": empty}
         yield {"type": "content_block_delta", "index": n, "delta": delta}

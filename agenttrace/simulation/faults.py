@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, get_args
 from agenttrace.simulation.callee import Callee
 from agenttrace.simulation.recorded_call import RecordedCall, recorded_calls
 from agenttrace.simulation.recording import Recording, ReplayedRun
-from agenttrace.stubs.stub import Given
+from agenttrace.stubs.stub import Reply
 from agenttrace.tracing.context import Answering
 
 Kind = Literal["error", "slow", "empty", "stale", "cut", "twice"]
@@ -38,17 +38,17 @@ class FaultyRun(ReplayedRun):
         self._faults: dict[str, Kind] = {fault.tool: fault.kind for fault in faults}
         self._seconds = seconds
 
-    def _given(self, call: RecordedCall, callee: Callee) -> Given:
-        given = super()._given(call, callee)
+    def _reply(self, call: RecordedCall, callee: Callee) -> Reply:
+        reply = super()._reply(call, callee)
         kind = self._faults.pop(call.span.name, None)
         if kind is None:
-            return given
-        note = f"{given.note}, {kind}"
+            return reply
+        note = f"{reply.note}, {kind}"
         if kind == "error":
-            return Given("error", ConnectionError(f"{call.span.name} does not answer"), note)
+            return Reply("error", ConnectionError(f"{call.span.name} does not answer"), note)
         if kind == "slow":
-            return given._replace(delay=self._seconds, note=note)
-        return given._replace(value=changed(kind, call, self._recording), note=note)
+            return reply._replace(delay=self._seconds, note=note)
+        return Reply("value", changed(kind, call, self._recording), note)
 
 
 def changed(kind: Kind, call: RecordedCall, recording: Recording) -> Any:

@@ -9,11 +9,11 @@ from collections.abc import AsyncIterator, Callable, Generator
 from typing import Any
 
 from agenttrace.core import semconv
-from agenttrace.stubs.stub import Given
+from agenttrace.stubs.stub import Reply
 from agenttrace.tracing.context import running
 from agenttrace.tracing.live import LiveSpan
 
-Choose = Callable[[], Given]
+Choose = Callable[[], Reply]
 """What the call is answered with; a function of the user's in it takes no arguments any more."""
 
 
@@ -26,34 +26,34 @@ def perform(style: str, choose: Choose, real: Callable[[], Any]) -> Any:
 
 
 def _function(choose: Choose, real: Callable[[], Any]) -> Any:
-    given = _marked(choose())
-    if given.delay:
-        time.sleep(given.delay)
-    return _outcome(given, real)
+    reply = _marked(choose())
+    if reply.delay:
+        time.sleep(reply.delay)
+    return _outcome(reply, real)
 
 
 async def _coroutine(choose: Choose, real: Callable[[], Any]) -> Any:
-    given = _marked(choose())
-    if given.delay:
-        await asyncio.sleep(given.delay)
-    value = _outcome(given, real)
-    if given.kind in ("function", "real") and inspect.isawaitable(value):
+    reply = _marked(choose())
+    if reply.delay:
+        await asyncio.sleep(reply.delay)
+    value = _outcome(reply, real)
+    if reply.kind in ("function", "real") and inspect.isawaitable(value):
         value = await value
     return value
 
 
 def _generator(choose: Choose, real: Callable[[], Any]) -> Generator[Any, Any, Any]:
-    given = _marked(choose())
-    if given.delay:
-        time.sleep(given.delay)
-    return (yield from _outcome(given, real))
+    reply = _marked(choose())
+    if reply.delay:
+        time.sleep(reply.delay)
+    return (yield from _outcome(reply, real))
 
 
 async def _async_generator(choose: Choose, real: Callable[[], Any]) -> AsyncIterator[Any]:
-    given = _marked(choose())
-    if given.delay:
-        await asyncio.sleep(given.delay)
-    items = _outcome(given, real)
+    reply = _marked(choose())
+    if reply.delay:
+        await asyncio.sleep(reply.delay)
+    items = _outcome(reply, real)
     if inspect.isawaitable(items):
         items = await items
     if not hasattr(type(items), "__aiter__"):
@@ -77,17 +77,17 @@ _STYLES: dict[str, Callable[[Choose, Callable[[], Any]], Any]] = {
 }
 
 
-def _outcome(given: Given, real: Callable[[], Any]) -> Any:
+def _outcome(reply: Reply, real: Callable[[], Any]) -> Any:
     __tracebackhide__ = True
-    if given.kind == "error":
-        raise given.value
-    if given.kind == "function":
-        return given.value()
-    return real() if given.kind == "real" else given.value
+    if reply.kind == "error":
+        raise reply.value
+    if reply.kind == "function":
+        return reply.value()
+    return real() if reply.kind == "real" else reply.value
 
 
-def _marked(given: Given) -> Given:
+def _marked(reply: Reply) -> Reply:
     """Say on the call's span that it was simulated, and how."""
-    if given.kind != "real" or given.delay:
-        LiveSpan(running()).set_attribute(semconv.SIMULATED, given.note + (", slow" if given.delay else ""))
-    return given
+    if reply.kind != "real" or reply.delay:
+        LiveSpan(running()).set_attribute(semconv.SIMULATED, reply.note + (", slow" if reply.delay else ""))
+    return reply

@@ -63,6 +63,8 @@ class RecordedCall:
             return None if _class_of(span.error) else f"{span.error.type} is not among the imported classes"
         if span.status != "ok" and semconv.ITEMS not in span.attributes:
             return f"it was {span.status}"
+        if semconv.RETURNED in span.attributes:
+            return "it is a generator that returned a value beside its items"
         cause = cause_within(span.output)
         return None if cause is None else f"its output was {cause} when it was recorded; {_REMEDY}"
 

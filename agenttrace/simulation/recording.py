@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Literal
 
@@ -20,7 +20,7 @@ from agenttrace.simulation.performing import perform
 from agenttrace.simulation.recorded_call import ANSWERED, RecordedCall, recorded_calls
 from agenttrace.simulation.requests import comparable
 from agenttrace.simulation.simulation import Block, SimulatedCall, enter_process
-from agenttrace.stubs.stub import Given
+from agenttrace.stubs.stub import Reply
 from agenttrace.tracing.context import Answering, ModelAnswers, RecordedAnswer
 from agenttrace.tracing.observed_function import ObservedFunction
 from agenttrace.tracing.stand_in import observed_functions
@@ -58,23 +58,34 @@ class ReplayedRun:
         callee = Callee.of(observed)
         return perform(callee.style_now, partial(self._choose, callee, args, kwargs), _never)
 
-    def _choose(self, callee: Callee, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Given:
+    def _choose(self, callee: Callee, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Reply:
         arguments, name = callee.arguments(args, kwargs), callee.observed.name
         try:
             call = self._take(name, arguments)
         except SimulationError as left:
-            return Given("error", left, "left the recording")
-        return self._given(call, callee)
+            return Reply("error", left, "left the recording")
+        return self._reply(call, callee)
 
-    def _given(self, call: RecordedCall, callee: Callee) -> Given:
+    def _reply(self, call: RecordedCall, callee: Callee) -> Reply:
         """What a recorded call gives again."""
         error, note = call.error, f"recording, call {call.number}"
+        if callee.tool.yields:
+            return Reply("function", partial(self._items, call, error), note)
         if error is not None:
-            return Given("error", error, note)
-        output = call.output
-        if callee.tool.yields and output is None:
-            output = []
-        return Given("value", output, note)
+            return Reply("error", error, note)
+        return Reply("value", call.output, note)
+
+    def _items(self, call: RecordedCall, error: BaseException | None) -> Iterator[Any]:
+        """What a generator gave: its items, then its error; beyond those that were taken nothing is known."""
+        yield from call.output or ()
+        if error is not None:
+            raise error
+        if call.span.status != "ok":
+            left = SimulationError(
+                f"call {call.number}, {call.text}, was not read to its end when it was recorded"
+            )
+            self.left, self.left_at = self.left or left, self.left_at or call.number
+            raise left
 
     def enter(self) -> None:
         """Have calls reach this run."""
@@ -211,7 +222,7 @@ class Recording(Block[ReplayedRun]):
                     "observe it with span_type='tool', and record the agent again"
                 )
         calls = self.open_calls()
-        known = dict.fromkeys(observed.name for observed in observed_functions())
+        known = {observed.name: observed for observed in observed_functions()}
         for call in calls:
             if not call.is_request and call.span.name not in known:
                 hint = did_you_mean(call.span.name, known)
@@ -219,9 +230,14 @@ class Recording(Block[ReplayedRun]):
                     f"call {call.number} of the recording, {call.text}, is of no function that is observed "
                     f"here{hint}"
                 )
+            if not call.is_request and not known[call.span.name].capture_output:
+                raise ConfigError(
+                    f"{call.span.name} is observed with capture_output=False: its outputs were not recorded, "
+                    "so they cannot be replayed"
+                )
             call.check()
 
-    def begin(self, outer: Answering | None) -> ReplayedRun:
+    def begin(self, outer: Answering | None, salt: str = "") -> ReplayedRun:
         """Begin a run, inside a simulation or none."""
         self.check()
         run = ReplayedRun(self, self.open_calls(), outer)

@@ -18,7 +18,7 @@ from agenttrace.core.tool import TOOL
 from agenttrace.simulation.callee import Callee
 from agenttrace.simulation.performing import perform
 from agenttrace.stubs.parse import Others, Plan, parse_plan
-from agenttrace.stubs.stub import Decide, Given, Stub
+from agenttrace.stubs.stub import Decide, Reply, Stub
 from agenttrace.stubs.tool import STATE
 from agenttrace.tracing.context import Answering, ModelAnswers, answering
 from agenttrace.tracing.decorator import enabled_by_environment
@@ -53,14 +53,14 @@ R = TypeVar("R", bound=OpenRun, covariant=True)
 
 
 class Answers(Protocol[R]):
-    """What an evaluation can be given as `simulate`: it answers each run of the agent anew."""
+    """What an evaluation takes as `simulate`: it answers each run of the agent anew."""
 
     def check(self) -> None:
         """Raise ConfigError for what can be known to be wrong before the agent runs."""
         ...
 
-    def begin(self, outer: Answering | None) -> R:
-        """Begin a run inside another simulation, or none."""
+    def begin(self, outer: Answering | None, salt: str = "") -> R:
+        """Begin a run inside another simulation, or none; another salt gives other chances."""
         ...
 
 
@@ -156,24 +156,24 @@ class SimulatedRun:
 
     def _choose(
         self, decide: Decide, callee: Callee, args: tuple[Any, ...], kwargs: Mapping[str, Any]
-    ) -> Given:
+    ) -> Reply:
         arguments, name = callee.arguments(args, kwargs), callee.observed.name
         with self._lock:
-            given = decide(arguments)
-            self.calls.append(SimulatedCall(name, arguments, given.note))
+            reply = decide(arguments)
+            self.calls.append(SimulatedCall(name, arguments, reply.note))
         try:
-            if given.kind == "function":
-                return given._replace(value=self._bound(given.value, callee, arguments))
-            if given.kind == "value":  # of a tool that was observed later
-                callee.tool.check_value(given.value)
+            if reply.kind == "function":
+                return reply._replace(value=self._bound(reply.value, callee, arguments))
+            if reply.kind == "value":  # of a tool that was observed later
+                callee.tool.check_value(reply.value)
         except ConfigError as error:
-            given = Given("nothing", str(error), given.note)
-        if given.kind != "nothing":
-            return given
+            reply = Reply("nothing", str(error), reply.note)
+        if reply.kind != "nothing":
+            return reply
         shown = ", ".join(f"{key}={shorten(repr(value), 60)}" for key, value in arguments.items())
-        trouble = SimulationError(f"{name}({shown}) is not answered: {given.value}")
+        trouble = SimulationError(f"{name}({shown}) is not answered: {reply.value}")
         self._trouble.append(trouble)
-        return Given("error", trouble, given.note)
+        return Reply("error", trouble, reply.note)
 
     def _bound(
         self, function: Callable[..., Any], callee: Callee, arguments: Mapping[str, Any]
@@ -190,8 +190,8 @@ class SimulatedRun:
         return partial(function, **{p.name: values[p.name] for p in parameters if p.name in values})
 
 
-def _not_named(_: Mapping[str, Any]) -> Given:
-    return Given("nothing", "the simulation does not name it, and others are an error", "not named")
+def _not_named(_: Mapping[str, Any]) -> Reply:
+    return Reply("nothing", "the simulation does not name it, and others are an error", "not named")
 
 
 def _copied(state: Mapping[str, Any]) -> dict[str, Any]:
@@ -219,8 +219,8 @@ class Simulation(Block[SimulatedRun]):
     ) -> None:
         names = [later] if isinstance(later, str) else [*later]
         options = {"$state": state, "$others": others, "$later": names}
-        said = {word: value for word, value in options.items() if value}
-        self.plan = parse_plan({**tools, **said} if isinstance(tools, Mapping) else tools)
+        extra = {word: value for word, value in options.items() if value}
+        self.plan = parse_plan({**tools, **extra} if isinstance(tools, Mapping) else tools)
         self._runs = itertools.count()
 
     def check(self) -> None:
@@ -235,11 +235,10 @@ class Simulation(Block[SimulatedRun]):
             elif name not in self.plan.later:
                 raise ConfigError(_unknown(name))
 
-    def begin(self, outer: Answering | None) -> SimulatedRun:
-        """Begin a run, inside another simulation or none."""
+    def begin(self, outer: Answering | None, salt: str = "") -> SimulatedRun:
+        """Begin a run, inside another simulation or none; without a salt each run has its number."""
         self.check()
-        number = next(self._runs)
-        run = SimulatedRun(self.plan, f" {number}" if number else "", outer)
+        run = SimulatedRun(self.plan, salt or f" {next(self._runs)}", outer)
         enter_process(run)
         return run
 

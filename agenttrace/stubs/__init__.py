@@ -1,8 +1,6 @@
 """Say what a simulated tool answers."""
 
-from agenttrace.stubs.stub import (
-    Returns,
-    Stub,
+from agenttrace.stubs.making import (
     cases,
     faulty,
     raises,
@@ -12,6 +10,7 @@ from agenttrace.stubs.stub import (
     slow,
     when,
 )
+from agenttrace.stubs.stub import Returns, Stub
 
 __all__ = [
     "Returns",

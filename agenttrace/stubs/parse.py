@@ -10,10 +10,7 @@ from typing import Any, Literal
 
 from agenttrace.core.errors import AgentTraceError, ConfigError, did_you_mean
 from agenttrace.core.tagged import untagged
-from agenttrace.stubs.stub import (
-    Calls,
-    Case,
-    Stub,
+from agenttrace.stubs.making import (
     as_stub,
     cases,
     check_operator,
@@ -25,6 +22,7 @@ from agenttrace.stubs.stub import (
     slow,
     when,
 )
+from agenttrace.stubs.stub import Calls, Case, Stub
 
 Others = Literal["real", "error"]
 
@@ -190,10 +188,10 @@ def _raised(raw: Mapping[str, Any], place: str) -> Stub:
 
 
 def _exception_named(name: str) -> type[BaseException]:
-    found: Any = _named(name) if "." in name else getattr(builtins, name, None)
-    if isinstance(found, type) and issubclass(found, BaseException):
-        return found
-    if found is not None:
+    value: Any = _named(name) if "." in name else getattr(builtins, name, None)
+    if isinstance(value, type) and issubclass(value, BaseException):
+        return value
+    if value is not None:
         raise ConfigError(f"{name} is no exception")
     known = [
         word

@@ -10,23 +10,20 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from random import Random
 from typing import Any, ClassVar, Literal, NamedTuple
 
-from agenttrace.core.errors import ConfigError, ExpectationError, did_you_mean
-from agenttrace.core.numbers import is_number
-from agenttrace.expectations.matcher import Context, Matcher, read_value, write_value
-from agenttrace.expectations.references import Ref
-from agenttrace.expectations.scalar_matchers import semantic
+from agenttrace.core.errors import ExpectationError
+from agenttrace.expectations.matcher import Context, write_value
 from agenttrace.expectations.values import agree, prepare
 from agenttrace.stubs.tool import CalledTool
 
-GivenKind = Literal["value", "error", "real", "function", "nothing"]
+ReplyKind = Literal["value", "error", "real", "function", "nothing"]
 
 
-class Given(NamedTuple):
+class Reply(NamedTuple):
     """What one call is answered with.
 
     `value` is the value that is returned, the exception that is raised, the function that is called, or for
@@ -34,13 +31,13 @@ class Given(NamedTuple):
     part of the stub it is, `delay` how many seconds it takes.
     """
 
-    kind: GivenKind
+    kind: ReplyKind
     value: Any
     note: str
     delay: float = 0.0
 
 
-Decide = Callable[[Mapping[str, Any]], Given]
+Decide = Callable[[Mapping[str, Any]], Reply]
 """What a call with these arguments is answered with; it may count its calls."""
 
 
@@ -81,7 +78,7 @@ class Returns(Stub):
     value: Any
 
     def begin(self, salt: str) -> Decide:
-        return lambda _: Given("value", _renewed(self.value), "return")
+        return lambda _: Reply("value", _renewed(self.value), "return")
 
     def check(self, tool: CalledTool) -> None:
         tool.check_value(self.value)
@@ -110,7 +107,7 @@ class Raises(Stub):
 
     def begin(self, salt: str) -> Decide:
         note = f"raise {self.kind.__qualname__}"
-        return lambda _: Given("error", self._made(), note)
+        return lambda _: Reply("error", self._made(), note)
 
     def _made(self) -> BaseException:
         if self.instance is None:
@@ -140,7 +137,7 @@ class Calls(Stub):
 
     def begin(self, salt: str) -> Decide:
         name = getattr(self.function, "__name__", type(self.function).__name__)
-        return lambda _: Given("function", self.function, f"call {name}")
+        return lambda _: Reply("function", self.function, f"call {name}")
 
     def check(self, tool: CalledTool) -> None:
         tool.check_function(self.function)
@@ -156,7 +153,7 @@ class Real(Stub):
     operator = "$real"
 
     def begin(self, salt: str) -> Decide:
-        return lambda _: Given("real", None, "real")
+        return lambda _: Reply("real", None, "real")
 
     def to_data(self) -> Any:
         return {"$real": True}
@@ -179,7 +176,7 @@ class InSequence(Stub):
         afterwards = None if self.afterwards is None else self.afterwards.begin(f"{salt}.afterwards")
         count, total = 0, len(answers)
 
-        def decide(arguments: Mapping[str, Any]) -> Given:
+        def decide(arguments: Mapping[str, Any]) -> Reply:
             nonlocal count
             count += 1
             if count <= total:
@@ -190,7 +187,7 @@ class InSequence(Stub):
                 f"its sequence has {total} answer{'' if total == 1 else 's'}, and this is call {count}; add "
                 "one, or say what comes afterwards"
             )
-            return Given("nothing", why, "exhausted")
+            return Reply("nothing", why, "exhausted")
 
         return decide
 
@@ -199,8 +196,8 @@ class InSequence(Stub):
         return {"$sequence": [answer.to_data() for answer in self.answers]} | last
 
 
-def _noted(given: Given, where: str) -> Given:
-    return given._replace(note=f"{given.note}, {where}")
+def _noted(reply: Reply, where: str) -> Reply:
+    return reply._replace(note=f"{reply.note}, {where}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,14 +233,14 @@ class ByCase(Stub):
         answers = [choice.answer.begin(f"{salt}[{n}]") for n, choice in enumerate(self.choices)]
         otherwise = None if self.otherwise is None else self.otherwise.begin(f"{salt}.otherwise")
 
-        def decide(arguments: Mapping[str, Any]) -> Given:
+        def decide(arguments: Mapping[str, Any]) -> Reply:
             for number, (test, answer) in enumerate(zip(tests, answers, strict=True), 1):
                 if agree(test, arguments, _LISTED) == 1.0:
                     return _noted(answer(arguments), f"case {number}")
             if otherwise is not None:
                 return _noted(otherwise(arguments), "otherwise")
             why = f"none of its {len(tests)} cases fits these arguments; add one, or an answer otherwise"
-            return Given("nothing", why, "no case")
+            return Reply("nothing", why, "no case")
 
         return decide
 
@@ -274,9 +271,9 @@ class Slow(Stub):
     def begin(self, salt: str) -> Decide:
         answer, chance = self.answer.begin(salt), Random(f"latency {salt}")  # noqa: S311 - chances
 
-        def decide(arguments: Mapping[str, Any]) -> Given:
-            given = answer(arguments)
-            return given._replace(delay=given.delay + chance.uniform(*self.seconds))
+        def decide(arguments: Mapping[str, Any]) -> Reply:
+            reply = answer(arguments)
+            return reply._replace(delay=reply.delay + chance.uniform(*self.seconds))
 
         return decide
 
@@ -302,7 +299,7 @@ class Faulty(Stub):
         answer, fault = self.answer.begin(salt), self.fault.begin(f"{salt}.fault")
         chance = Random(f"{self.seed} {salt}")  # noqa: S311 - chances
 
-        def decide(arguments: Mapping[str, Any]) -> Given:
+        def decide(arguments: Mapping[str, Any]) -> Reply:
             if chance.random() < self.rate:
                 return _noted(fault(arguments), "fault")
             return answer(arguments)
@@ -312,156 +309,3 @@ class Faulty(Stub):
     def to_data(self) -> Any:
         fault = {"$fault": self.fault.to_data(), "$rate": self.rate, "$seed": self.seed}
         return {**self.answer.to_data(), **fault}
-
-
-def as_stub(value: Any) -> Stub:
-    """The stub of what stands for one: an exception, a function, a value; a stub as it is.
-
-    Raises:
-        ConfigError: a class that is no exception.
-    """
-    if isinstance(value, Stub):
-        return value
-    if isinstance(value, BaseException):
-        return Raises(type(value), instance=value)
-    if isinstance(value, type):
-        if issubclass(value, BaseException):
-            return raises(value)
-        raise ConfigError(
-            f"the class {value.__name__} stands for an answer; write a function, or returns({value.__name__})"
-        )
-    if isinstance(value, Mapping) and any(isinstance(key, str) and key.startswith("$") for key in value):
-        raise ConfigError(
-            f"{dict(value)!r:.80} holds words of files; write raises(…), slow(…), returns({{…}})"
-        )
-    return Calls(value) if callable(value) else Returns(value)
-
-
-def returns(value: Any) -> Stub:
-    """Answer with this value, whatever it is: a function, a class, a mapping with ``$`` in its keys."""
-    return Returns(value)
-
-
-def raises(error: type[BaseException] | BaseException, *arguments: Any) -> Stub:
-    """Answer with an exception: an instance, or a class with its arguments, made anew for each call.
-
-    Raises:
-        ConfigError: no exception, or a class that does not take these arguments.
-    """
-    if isinstance(error, BaseException):
-        return Raises(type(error), instance=error)
-    if not (isinstance(error, type) and issubclass(error, BaseException)):
-        raise ConfigError(f"raises takes an exception or its class, got {error!r}")
-    try:
-        error(*arguments)
-    except Exception as failure:  # choke-point: the class's own code says what it takes
-        raise ConfigError(
-            f"{error.__qualname__} cannot be made of these arguments: {failure}; give its arguments, or an "
-            "exception that was made, or a function that raises it"
-        ) from None
-    return Raises(error, arguments)
-
-
-def sequence(*answers: Any, afterwards: Any = None) -> Stub:
-    """Answer one call after another; a call beyond the last is an error, unless `afterwards` answers it.
-
-    Raises:
-        ConfigError: no answers.
-    """
-    if not answers:
-        raise ConfigError("a sequence has one answer or more")
-    return InSequence(tuple(map(as_stub, answers)), None if afterwards is None else as_stub(afterwards))
-
-
-def when(arguments: Mapping[str, Any], answer: Any) -> Case:
-    """A case of `cases`: calls with these arguments get this answer. Other arguments may be anything.
-
-    Values may be matchers, and predicates.
-
-    Raises:
-        ConfigError: arguments that are no mapping, or hold what cannot be told of one call.
-    """
-    if not isinstance(arguments, Mapping):
-        raise ConfigError(f"the arguments of a case are a mapping of names to values, got {arguments!r}")
-    try:
-        tests = read_value(arguments)
-        prepare(tests)
-    except ExpectationError as error:
-        raise ConfigError(str(error)) from None
-    _check_matchers(tests)
-    return Case(tests, as_stub(answer))
-
-
-_JUDGED = type(semantic("x"))
-
-
-def _check_matchers(value: Any) -> None:
-    if isinstance(value, Ref | _JUDGED):
-        why = "it looks at other calls" if isinstance(value, Ref) else "it asks a judge"
-        raise ConfigError(
-            f"{value!r} cannot choose an answer: {why}; use a value, a test of it, or a function"
-        )
-    inner: Sequence[Any] = ()
-    if isinstance(value, Matcher):
-        inner = value.values
-    elif isinstance(value, Mapping):
-        inner = tuple(value.values())
-    elif isinstance(value, list | tuple):
-        inner = value
-    for part in inner:
-        _check_matchers(part)
-
-
-def cases(*choices: Case, otherwise: Any = None) -> Stub:
-    """Answer by arguments: the first case that fits; without one `otherwise`, or an error.
-
-    Raises:
-        ConfigError: no cases, or something else in their place.
-    """
-    for choice in choices:
-        if not isinstance(choice, Case):
-            raise ConfigError(f"cases takes when({{…}}, answer), got {choice!r}")
-    if not choices:
-        raise ConfigError("cases takes one when({…}, answer) or more")
-    return ByCase(choices, None if otherwise is None else as_stub(otherwise))
-
-
-def slow(answer: Any, seconds: float | tuple[float, float]) -> Stub:
-    """Answer after some seconds, or by chance between two numbers of them, the same in every run.
-
-    Raises:
-        ConfigError: seconds that are no numbers from 0, the smaller first.
-    """
-    both = seconds if isinstance(seconds, list | tuple) else (seconds, seconds)
-    if len(both) != 2 or not all(is_number(one) and one >= 0 for one in both) or both[0] > both[1]:
-        raise ConfigError(f"a latency is seconds from 0, or two of them, the smaller first; got {seconds!r}")
-    return Slow(as_stub(answer), (float(both[0]), float(both[1])))
-
-
-def faulty(answer: Any, fault: Any, *, rate: float, seed: int = 0) -> Stub:
-    """Answer a share of the calls with a fault, by chance; the same calls in every run with this seed.
-
-    In an evaluation each trial of an example has its own chances.
-
-    Raises:
-        ConfigError: a rate that is no number from 0 to 1, a seed that is no whole number.
-    """
-    if not is_number(rate) or not 0 <= rate <= 1:
-        raise ConfigError(f"a rate is a number from 0 to 1, got {rate!r}")
-    if type(seed) is not int:
-        raise ConfigError(f"a seed is a whole number, got {seed!r}")
-    return Faulty(as_stub(answer), as_stub(fault), float(rate), seed)
-
-
-def real() -> Stub:
-    """Call the tool itself, or what an outer simulation answers in its place."""
-    return Real()
-
-
-def check_operator(word: str, known: Sequence[str]) -> None:
-    """Raise ConfigError for a ``$`` word that there is none of."""
-    if word not in known:
-        hint = did_you_mean(word, known)
-        raise ConfigError(
-            f"there is no {word!r}{hint}; a literal key that begins with $ is written '${word}'"
-        )

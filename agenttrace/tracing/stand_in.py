@@ -11,9 +11,11 @@ import threading
 import weakref
 from collections.abc import Iterator, Mapping
 from types import CellType, FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from agenttrace.process.fork_and_exit import at_fork
 from agenttrace.tracing.context import Answering, answering
+from agenttrace.tracing.failure import GENERATED
 
 if TYPE_CHECKING:
     from agenttrace.tracing.observed_function import ObservedFunction
@@ -27,6 +29,15 @@ _alive: weakref.WeakSet[Answering] = weakref.WeakSet()
 """The simulations that a context may still hold: a task may outlive the block that began it."""
 
 _lock = threading.RLock()
+
+
+def _unlock_in_child() -> None:
+    """In a forked child: whoever held the lock is not there to release it."""
+    global _lock
+    _lock = threading.RLock()
+
+
+at_fork("traces", in_child=_unlock_in_child)
 
 
 def enter_wrapper(wrapper: FunctionType) -> None:
@@ -103,3 +114,8 @@ class StandIn:
 
 def _itself(function: Any) -> Any:
     return function
+
+
+# Recorded tracebacks are the same as without it: like a wrapper's, its frames are left out of them.
+_call = cast(FunctionType, StandIn.__call__)
+_call.__code__ = _call.__code__.replace(co_filename=f"{GENERATED}stand-in>")

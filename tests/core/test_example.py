@@ -12,7 +12,7 @@ from agenttrace.core.example import Example
 from agenttrace.core.tool_call import ANY, ExpectedToolCall
 from agenttrace.core.trace import Trace
 
-OURS = ("expected_state", "turns", "skip", "xfail", "quarantine", "tags", "scorers")
+OURS = ("expected_state", "turns", "skip", "xfail", "quarantine", "tags", "scorers", "simulate")
 
 
 def test_every_field_of_the_seed_is_taken() -> None:

@@ -81,4 +81,4 @@ def test_the_script_traces_evaluates_and_shows_the_stored_trace(tmp_path):
 def test_the_example_s_own_tests_pass(tmp_path):
     ran = run("-m", "pytest", "-q", "-p", "no:cacheprovider", EXAMPLE, tmp_path=tmp_path)
     assert ran.returncode == 0, ran.stdout
-    assert "6 passed" in ran.stdout
+    assert "12 passed" in ran.stdout

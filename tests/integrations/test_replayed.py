@@ -79,7 +79,7 @@ def test_a_completion_with_calls_is_the_same(client, model, replayed):
     model.answers(completion(None, tool_calls=[CALL]))
     first, second = replayed(lambda: client.chat.completions.create(**ASK))
     assert type(second) is type(first)
-    assert second.choices[0].message.tool_calls[0].function.arguments == '{"n": 1}'
+    assert second.choices[0].message.tool_calls[0].function.arguments == '{"n":1}'
     assert (second.id, second.model, second.usage.total_tokens) == ("c1", "gpt-4o-1", 12)
 
 

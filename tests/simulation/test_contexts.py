@@ -6,6 +6,7 @@ import contextvars
 import copy
 import functools
 import gc
+import os
 import pickle
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -344,3 +345,34 @@ def test_an_error_is_recorded_as_the_tools_own(tracer, desk):
     (call,) = captured.trace.tool_calls
     assert (call.error.type, call.error.message) == ("TimeoutError", "late")
     assert call.failed
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_a_forked_child_is_simulated_and_can_simulate(tracer, desk):
+    with stand_in._lock, tracer.simulate({"search": 7}):
+        child = os.fork()
+        if child == 0:
+            answers = [desk.search("x")]
+            with tracer.simulate({"search": 8}):
+                answers.append(desk.search("x"))
+            os._exit(0 if answers == [7, 8] else 1)
+        assert os.waitpid(child, 0)[1] == 0
+
+
+def test_a_real_error_is_recorded_with_the_same_frames_while_another_tool_is_simulated(tracer, desk):
+    @tracer.observe(span_type="tool")
+    def fails():
+        raise LookupError("no")
+
+    def frames():
+        with tracer.capture() as captured, pytest.raises(LookupError):
+            fails()
+        return [frame.function for frame in captured.trace.tool_calls[0].error.frames]
+
+    kept_alive = tracer.simulate({"search": 7})
+    before = frames()
+    with kept_alive as run:
+        outside = in_thread(lambda: contextvars.Context().run(frames))
+        assert outside == before
+        assert type(function_in(fails)) is StandIn
+    del run

@@ -194,3 +194,19 @@ def test_to_load_a_file_imports_nothing_that_it_names(tmp_path, monkeypatch):
     )
     (example,) = EvalDataset.from_file(file)
     assert example.simulate["a"]["$raise"] == "never_imported.Gone"
+
+
+def test_chances_do_not_depend_on_which_example_begins_first(tracer, desk, agent):
+    def answers(concurrency):
+        report = run_evaluation(
+            [example(city) for city in ("Paris", "Rome", "Oslo", "Bern", "Riga", "Lima", "Kyiv", "Baku")],
+            [ToolOrderScorer()],
+            function=agent,
+            tracer=tracer,
+            concurrency=concurrency,
+            simulate={"search": faulty("found", raises(TimeoutError), rate=0.5)},
+        )
+        return [result.example.actual_output for result in report]
+
+    assert answers(1) == answers(8)
+    assert len(set(answers(1))) > 2

@@ -227,3 +227,68 @@ def test_an_evaluation_takes_a_recording(tracer, world, recorded):
     assert [result.outcome for result in report] == ["passed", "errored"]
     assert "left the recording at call 1" in report[1].error
     assert world.ran == []
+
+
+@pytest.fixture
+def letters(tracer):
+    @tracer.observe(span_type="tool")
+    def letters(text):
+        for letter in text:
+            if letter == "!":
+                raise LookupError("no letter")
+            yield letter
+
+    return letters
+
+
+def test_a_generator_gives_its_recorded_items_and_then_its_error(tracer, letters):
+    def agent():
+        got = []
+        try:
+            for letter in letters("ab!"):
+                got += [letter]
+        except LookupError as error:
+            got.append(str(error))
+        return got
+
+    with tracer.capture() as captured:
+        assert agent() == ["a", "b", "no letter"]
+    with tracer.replay(captured.trace):
+        assert agent() == ["a", "b", "no letter"]
+
+
+def test_nothing_is_known_beyond_the_items_that_were_taken(tracer, letters):
+    def agent(count):
+        stream = letters("abc")
+        got = [next(stream) for _ in range(count)]
+        stream.close()
+        return got
+
+    with tracer.capture() as captured:
+        agent(2)
+    with tracer.replay(captured.trace):
+        assert agent(2) == ["a", "b"]
+    with pytest.raises(SimulationError, match="was not read to its end when it was recorded"):
+        with tracer.replay(captured.trace):
+            agent(3)
+
+
+def test_outputs_that_were_not_recorded_cannot_be_replayed(tracer):
+    @tracer.observe(span_type="tool", capture_output=False)
+    def secret(name):
+        return "s"
+
+    @tracer.observe(span_type="tool")
+    def returning(name):
+        yield 1
+        return 2
+
+    for call, text in (
+        (lambda: secret("x"), "secret is observed with capture_output=False"),
+        (lambda: list(returning("x")), "a generator that returned a value beside its items"),
+    ):
+        with tracer.capture() as captured:
+            call()
+        with pytest.raises(ConfigError, match=text):
+            with tracer.replay(captured.trace):
+                raise AssertionError("the block ran")

@@ -62,6 +62,7 @@ from agenttrace.judges import FaithfulnessScorer, FakeChatModel, semantic_judge
 from agenttrace.online.alerts import LowScore
 from agenttrace.online.handle import EvaluationHandle
 from agenttrace.scorers import ToolCallCountScorer, TrajectoryScorer, scorer, scorer_named
+from agenttrace.simulation import Recording, Simulation, cases, raises, sequence, slow, when
 from agenttrace.store import SQLiteStore
 
 tracer = Tracer(
@@ -305,3 +306,16 @@ def tasks_are_typed() -> None:
     task = load_task("task.yaml", function=str.upper)
     assert_type(task, Task)
     assert_type(task.run(concurrency=2, trials="auto"), EvaluationReport)
+
+
+def simulations_are_typed(recorded: Trace) -> None:
+    desk = Tracer("desk")
+    answers = {"search": sequence("a", raises(TimeoutError)), "book": cases(when({"n": 1}, slow("ok", 0.1)))}
+    with desk.simulate(answers, state={"n": 1}, others="error", later=["book"]) as run:
+        assert_type(run.calls[0].name, str)
+    with desk.replay(recorded, models="live", ignore="now") as replayed:
+        assert_type(replayed.left_at, int)
+    for simulate in ({"search": 1}, Simulation(answers), Recording(recorded)):
+        run_evaluation(
+            [Example(simulate={"search": 1})], [ToolOrderScorer()], function=print, simulate=simulate
+        )
