@@ -3,6 +3,7 @@
 import asyncio
 import math
 import sqlite3
+import sys
 import threading
 import time
 from datetime import UTC, datetime
@@ -169,6 +170,36 @@ def test_ignored_places_may_change(tracer):
 
     assert scored(ran(tracer, act), {**EXPECTED, "only": True}).value < 1
     assert scored(ran(tracer, act), {**EXPECTED, "only": True, "ignore": "**.updated"}).value == 1.0
+
+
+@pytest.mark.parametrize(
+    ("path", "state"),
+    [
+        ("a.txt", {"a.txt": 1}),
+        ("files.a.txt", {"files": {"a.txt": 1, "b.txt": 1}}),
+        ("files.*.size", {"files": {"a.txt": {"size": 1}}}),
+        ("**.v1.0", {"deep": {"er": {"v1.0": 1}}}),
+        ("rows[0].a.txt", {"rows": [{"a.txt": 1}]}),
+        ("rows[*].a.txt", {"rows": [{"a.txt": 1}, {"a.txt": 1}]}),
+        ("a[0]", {"a[0]": 1}),
+        ("log.**", {"log": {"x": 1, "y": [{"z": 1}]}}),
+    ],
+)
+def test_a_key_with_dots_is_taken_whole_where_it_is_ignored_too(tracer, path, state):
+    def act(db):
+        for holder in _dicts(db):
+            holder.update({key: 2 for key, value in holder.items() if value == 1 and key != "b.txt"})
+
+    trace = ran(tracer, act, state)
+    assert scored(trace, {"only": True}).value == 0.0
+    assert scored(trace, {"only": True, "ignore": path}).value == 1.0
+
+
+def _dicts(value):
+    if isinstance(value, dict):
+        yield value
+    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _dicts(item)
 
 
 def test_expected_calls_are_replayed_to_make_the_target(tracer):
@@ -438,7 +469,8 @@ def test_concurrent_runs_on_one_state_are_errored_not_blamed_on_each_other(trace
 @pytest.mark.parametrize(
     ("snapshot", "reason"),
     [
-        (lambda: 1 / 0, "its function raised ZeroDivisionError"),
+        (lambda: 1 / 0, "its function raised ZeroDivisionError: division by zero"),
+        (lambda: sys.exit(3), "its function raised SystemExit: 3"),
         (lambda: sqlite3.connect(":memory:"), "it is a sqlite3.Connection, which cannot be copied"),
         (lambda: (n for n in "ab"), "it is a generator, which cannot be copied"),
     ],
