@@ -223,6 +223,48 @@ def test_expected_calls_are_replayed_to_make_the_target(tracer):
     assert scorer.score(own, ran(tracer, refund)).value == 1.0
 
 
+def test_what_expected_calls_do_not_change_is_forbidden_and_what_they_do_is_missed(tracer):
+    def tool(db, order):
+        db["orders"][order]["status"] = "refunded"
+        del db["carts"][order]
+
+    def other(db):
+        db["orders"]["8"]["status"] = "refunded"
+        db["refunds"]["r9"] = 1
+
+    gold = Example(expected_state={"db": {"state_from": [{"refund": {"order": "7"}}]}})
+    scorer = StateScorer(replay={"refund": tool})
+    score = scorer.score(gold, ran(tracer, other))
+    assert (score.value, score.reason) == (0.0, "0 of 2 expected changes made, 2 forbidden changes")
+    assert (
+        score.diff
+        == """\
+    - changed  db.orders.7.status   missing: still "open", expected "refunded"
+    ! changed  db.orders.8.status   "open" → "refunded"   forbidden
+    ! added    db.refunds.r9        1   forbidden
+    - removed  db.carts.7           missing: is still there"""
+    )
+    gone = scorer.score(gold, ran(tracer, lambda db: db["orders"].clear()))
+    assert "- changed  db.orders.7" in gone.diff
+    assert "missing: was removed" in gone.diff
+    assert "! removed  db.orders.8" in gone.diff
+    assert gone.reason == "0 of 2 expected changes made, 1 forbidden change"
+
+
+def test_long_values_show_where_they_differ_and_have_the_whole_line(tracer):
+    start = {"text": "same\n" * 40 + "old", "rows": {}}
+
+    def act(state):
+        state["text"] = "same\n" * 40 + "new"
+        state["rows"]["B3"] = {"passenger": "Ada Lovelace", "flight": "LH200", "seat": "3C"}
+
+    diff = scored(ran(tracer, act, start), {"only": True}).diff
+    assert 'old" → ' in diff
+    assert 'new"' in diff
+    assert '\n      {"passenger": "Ada Lovelace", "flight": "LH200", "seat": "3C"}\n' in diff
+    assert all(len(line) <= 80 for line in diff.split("\n"))
+
+
 def test_a_call_that_cannot_be_replayed_is_an_error_before_the_agent_runs():
     example = Example(expected_state={"db": {"state_from": [{"refnd": {"id": 7}}]}})
     with pytest.raises(Exception, match=r"replay has no function of that name; did you mean 'refund'"):
