@@ -283,6 +283,9 @@ def test_a_call_that_cannot_be_replayed_is_an_error_before_the_agent_runs():
         ({"db": {}}, "wanted a mapping with some of changed"),
         ({"db": 3}, "wanted a mapping with some of changed"),
         ([], "wanted a mapping of states' names"),
+        ({"changed": {"orders.7": "paid"}}, r"the state's name comes first: \{db: \{changed: …\}\}"),
+        ({"only": True}, r"the state's name comes first: \{db: \{only: …\}\}"),
+        ({"db": {"orders.7": "paid"}}, r"a path stands below one of them: \{changed: \{orders.7: …\}\}"),
     ],
 )
 def test_a_word_that_there_is_not_is_an_error_where_the_example_is_made(expected, message):
@@ -337,6 +340,7 @@ def test_an_object_that_is_not_opened_cannot_be_told(tracer):
     )
     assert score.outcome == "errored"
     assert "lock of the state db was not opened" in score.reason
+    assert "To have it told: return plain data in its place, or say ignore" in score.reason
 
 
 def in_evaluation(tracer, state, act, expected, **options):
@@ -606,4 +610,9 @@ def test_expected_states_are_read_from_yaml_with_file_and_line(tmp_path):
     assert example.expected_state["db"]["only"] is True
     path.write_text(path.read_text().replace("$approx", "$aprox"))
     with pytest.raises(DatasetError, match=r"suite\.yaml:\d+: .*expected_state.*approx"):
+        get_examples_from_yaml(path)
+    path.write_text(path.read_text().replace("{$aprox: 12.5}", "12.5").replace("only: true", "only: perhaps"))
+    with pytest.raises(
+        DatasetError, match=r"suite\.yaml:7: examples\[0\]\.expected_state\.db\.only: got str 'perhaps'"
+    ):
         get_examples_from_yaml(path)
