@@ -85,7 +85,8 @@ def check_expected_state(value: Any) -> None:
         field = f"expected_state.{name}"
         if name in STATE_WORDS and not _says_a_word(expected):
             raise DatasetError(
-                f"{name!r} says what is expected of a state; the state's name comes first: {{db: {{{name}: …}}}}",
+                f"{name!r} says what is expected of a state; the state's name comes first: "
+                f"{{db: {{{name}: …}}}}",
                 field="expected_state",
             )
         if not isinstance(expected, Mapping) or not expected:
