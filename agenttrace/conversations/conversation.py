@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextvars import copy_context
 from threading import Event
 from typing import Any, Literal, cast
@@ -32,14 +32,14 @@ class Conversation:
     remembers is made anew for each conversation: `make_agent` returns it. Agents may be sync or async; so
     may users.
 
-    `user` is a `User` for every example, or a function that makes one of an example's input, by its keys.
-    Without one, the input has the user's words: ``{"messages": ["hello", "thanks"]}``. A text as input is the
-    user's first message.
+    `user` is a `User` for every example, or a function or class that makes one of an example's input, by its
+    keys. Without one, the input has the user's words: ``{"messages": ["hello", "thanks"]}``. A text as input
+    is the user's first message.
 
     The call returns ``{"output": the agent's last answer, "ended_by": "user" | "agent" | "limit",
     "turns": how many, "messages": all of them}``. Each turn is a span with its number, so that
-    `Example.turns` and ``expect(…, turn=2)`` can speak of it. A user that fails makes the result errored: it
-    says nothing about the agent.
+    `Example.turns` and ``expect(…, turn=2)`` can speak of it. A user that fails, or says
+    nothing at all, makes the result errored: it says nothing about the agent.
 
     Raises:
         ConfigError: neither agent nor `make_agent`, or both; `max_turns` is no whole number from 1.
@@ -77,20 +77,17 @@ class Conversation:
         if self._user is None:
             messages = details.pop("messages", None)
             if messages is None or details:
+                given = sorted(details) if messages is None else ["messages", *sorted(details)]
                 raise Refused(
                     'without user= the input of a conversation is {"messages": [what the user says]}, got '
-                    f"{sorted(details) if messages is None else ['messages', *sorted(details)]}"
+                    f"{given or 'a text, or nothing'}"
                 )
-            return ScriptedUser(messages)
-        if hasattr(self._user, "reply"):
+            return _made_user(ScriptedUser, {"messages": messages})
+        if hasattr(self._user, "reply") and not isinstance(self._user, type):
             if details:
                 raise Refused(f"the user of this conversation is given, so {sorted(details)} say nothing")
             return cast(User, self._user)
-        try:
-            user: User = self._user(**details)
-            return user
-        except Exception as error:  # choke-point: what makes the user says nothing about the agent
-            raise Refused(f"no user could be made of the input: {type(error).__name__}: {error}") from error
+        return _made_user(self._user, details)
 
     def _steps(self, agent: Callable[..., Any], user: User, first: str | None) -> _Steps:
         messages: list[Message] = []
@@ -99,6 +96,8 @@ class Conversation:
         takes_history = _takes_history(agent)
         for number in range(self._max_turns + 1):
             text = first if first is not None and not messages else (yield _from_user(user, messages))
+            if text is None and not messages:
+                raise Refused("the user ended the conversation before its first message")
             if text is None:
                 ended_by = "user"
                 break
@@ -120,6 +119,14 @@ class Conversation:
 
     def _recorder(self) -> Any:
         return default_recorder() if self._tracer is None else self._tracer.recorder
+
+
+def _made_user(make: Callable[..., User], details: Mapping[str, Any]) -> User:
+    """The user that a function or class makes of an input; what goes wrong says nothing about the agent."""
+    try:
+        return make(**details)
+    except Exception as error:  # choke-point: what makes the user says nothing about the agent
+        raise Refused(f"no user could be made of the input: {type(error).__name__}: {error}") from error
 
 
 def _takes_history(agent: Callable[..., Any]) -> bool:

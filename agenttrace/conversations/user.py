@@ -37,7 +37,8 @@ class ScriptedUser:
     """
 
     def __init__(self, messages: Sequence[str]) -> None:
-        if isinstance(messages, str) or not all(isinstance(message, str) for message in messages):
+        is_list = isinstance(messages, Sequence) and not isinstance(messages, str)
+        if not is_list or not all(isinstance(message, str) for message in messages):
             raise ConfigError(f"a scripted user's messages are a list of texts, got {short_repr(messages)}")
         self.messages = tuple(messages)
 

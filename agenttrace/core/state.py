@@ -83,6 +83,12 @@ def check_expected_state(value: Any) -> None:
         )
     for name, expected in value.items():
         field = f"expected_state.{name}"
+        if name in STATE_WORDS and not _says_a_word(expected):
+            raise DatasetError(
+                f"{name!r} says what is expected of a state; the state's name comes first: "
+                f"{{db: {{{name}: …}}}}",
+                field="expected_state",
+            )
         if not isinstance(expected, Mapping) or not expected:
             raise DatasetError(
                 f"got {short_repr(expected)}, wanted a mapping with some of {', '.join(STATE_WORDS)}",
@@ -90,5 +96,11 @@ def check_expected_state(value: Any) -> None:
             )
         for word in expected:
             if word not in STATE_WORDS:
-                hint = did_you_mean(str(word), STATE_WORDS) or f"; write changed: {{{word}: …}}"
+                hint = did_you_mean(str(word), STATE_WORDS)
+                if "did you mean" not in hint:
+                    hint = f"{hint}; a path stands below one of them: {{changed: {{{word}: …}}}}"
                 raise DatasetError(f"an expected state has no {word!r}{hint}", field=field)
+
+
+def _says_a_word(expected: Any) -> bool:
+    return isinstance(expected, Mapping) and any(word in STATE_WORDS for word in expected)

@@ -189,8 +189,9 @@ def _check_state(raw: Any) -> None:
         try:
             parse_expected_state({name: expected})
         except ExpectationError as error:
-            message = str(error).removeprefix(f"expected_state.{name}: ")
-            raise DatasetError(message, field=f"expected_state.{name}") from None
+            field = f"expected_state.{name}"
+            below, _, message = str(error).removeprefix(field).partition(": ")
+            raise DatasetError(message, field=field + below) from None
 
 
 def _check_turns(raw: Any) -> None:

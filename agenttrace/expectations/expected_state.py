@@ -240,29 +240,43 @@ def _is_one_glob(step: str) -> bool:
     return "*" in step and not re.search(r"[.\[]", step)
 
 
+_ANY_DEPTH = re.compile(r"\*\*(?:\.|(?=\[)|$)")
+
+
 def without(state: Any, ignore: Sequence[str]) -> Any:
-    """A copy of a state without the places that the paths name; ``**`` stands for any number of keys."""
+    """A copy of a state without the places that the paths name; ``**`` stands for any number of keys.
+
+    A key that is there is taken as it is, also with dots in it, as everywhere in expected states.
+    """
     for text in ignore:
-        state = _without(state, steps_of(text))
+        state = _without(state, text)
     return state
 
 
-def _without(state: Any, steps: list[str]) -> Any:
-    if not steps or not isinstance(state, dict | list):
+def _without(state: Any, text: str) -> Any:
+    if not isinstance(state, dict | list):
         return state
-    head, rest = steps[0], steps[1:]
-    if head == "**":
-        state = _without(state, rest)
-        if isinstance(state, dict):
-            return {key: _without(item, steps) for key, item in state.items()}
-        return [_without(item, steps) for item in state] if isinstance(state, list) else state
-    named = _keys(head, state)
-    if not named:
-        return state
+    anywhere = _ANY_DEPTH.match(text)
+    if anywhere is not None:
+        rest = text[anywhere.end() :]
+        if rest:
+            return _each(_without(state, rest), text, None)
+        text = "*"  # all that is below
+    for step, rest in _splits(text):
+        named = set(_keys(step, state))  # there may be many
+        if named and rest:
+            state = _each(state, rest, named)
+        elif isinstance(state, dict) and named:
+            state = {key: item for key, item in state.items() if key not in named}
+        elif named:
+            state = [item for at, item in enumerate(state) if at not in named]
+        if named and not is_glob(step):
+            break
+    return state
+
+
+def _each(state: Any, text: str, named: set[Any] | None) -> Any:
+    """The container, with what the path names left out of its items: of those that are named, or of all."""
     if isinstance(state, dict):
-        if not rest:
-            return {key: item for key, item in state.items() if key not in named}
-        return {key: _without(item, rest) if key in named else item for key, item in state.items()}
-    if not rest:
-        return [item for at, item in enumerate(state) if at not in named]
-    return [_without(item, rest) if at in named else item for at, item in enumerate(state)]
+        return {k: _without(v, text) if named is None or k in named else v for k, v in state.items()}
+    return [_without(v, text) if named is None or at in named else v for at, v in enumerate(state)]

@@ -43,6 +43,8 @@ _REMEDIES: dict[Untold, str] = {
     "not recorded": "it did not reach the record",
     "not tagged": "choose the tools by name, or have tags recorded: observe(tags=…)",
 }
+_REMEDY_IN_STATE = "return plain data in its place, or say ignore"
+_STATE = "the state "
 _RECORD_TOOL = "observe the tool with span_type='tool', or say is_error in the message that answers the call"
 
 
@@ -60,6 +62,8 @@ class Doubt:
         """What would have it told."""
         if self.cause == "not recorded" and self.note:
             return self.note
+        if self.cause == "not opened" and self.subject.startswith(_STATE):
+            return _REMEDY_IN_STATE
         in_tool = self.cause == "not recorded" and self.path in _OUTPUTS
         return _RECORD_TOOL if in_tool else _REMEDIES[self.cause]
 
@@ -165,7 +169,7 @@ def comparing_state(name: str) -> None:
     """Say which state is compared next, for the reason of a score that cannot be told."""
     reading = _reading.get()
     if reading is not _AGAINST:
-        reading.call, reading.path, reading.subject = None, "", f"the state {name}"
+        reading.call, reading.path, reading.subject = None, "", f"{_STATE}{name}"
 
 
 def inside(path: str) -> None:

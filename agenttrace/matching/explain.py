@@ -276,9 +276,20 @@ def difference_text(difference: Difference, most: int = 3 * MAX_VALUE_LENGTH) ->
     elif difference.kind == "unexpected":
         text = f"{place}not expected, got {shorten(actual, each)}"
     else:
-        start = _first_difference(expected, actual, each)
-        text = f"{place}expected {_excerpt(expected, start, each)}, got {_excerpt(actual, start, each)}"
+        expected, actual = excerpts(expected, actual, each)
+        text = f"{place}expected {expected}, got {actual}"
     return f"{text} ({difference.note})" if difference.note else text
+
+
+def change_text(before: Any, after: Any, most: int) -> str:
+    """A change as ``"open" → "refunded"``; long texts begin near where they differ."""
+    return " → ".join(excerpts(_text(before), _text(after), max((most - 3) // 2, 12)))
+
+
+def excerpts(one: str, other: str, each: int) -> tuple[str, str]:
+    """Both texts in at most `each` characters, so that their first difference shows."""
+    start = _first_difference(one, other, each)
+    return _excerpt(one, start, each), _excerpt(other, start, each)
 
 
 def _first_difference(one: str, other: str, each: int) -> int:

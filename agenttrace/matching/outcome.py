@@ -107,16 +107,8 @@ class StateComparison:
             if change.kind == "unknown":
                 if cannot_tell(change.cause, path) == 0.0:
                     yield StateRow("differs", "end", path, wanted, before, actual, note=change.cause)
-            elif change.kind == "removed":
-                word = "added" if before is NOWHERE else "end"
-                yield StateRow("missing", word, path, wanted, before)
-            elif change.kind == "added":
-                note = "is to be removed" if before is not NOWHERE else ""
-                yield StateRow("forbidden", "added", path, NOWHERE, before, actual, note=note)
             else:
-                differences = (Difference("", wanted, actual),)
-                word = "changed" if before is not NOWHERE else "added"
-                yield StateRow("differs", word, path, wanted, before, actual, differences)
+                yield _row_off_target(change, path, before)
 
     def _rows(self) -> Iterator[StateRow]:
         wanted = [one for place in self._expected.places for one in self._wanted(place)]
@@ -221,6 +213,29 @@ class StateComparison:
             return UNCHANGED
         known = change.kind != "unknown" or cannot_tell(change.cause, path_text(path)) == 1.0
         return None if known else UNCHANGED
+
+
+def _row_off_target(change: Change, path: str, before: Any) -> StateRow:
+    """A place where the end is not what the expected calls would have left: one that they leave as it was was
+    not to change; one that the run left as it was should have."""
+    wanted, actual = change.before, change.after
+    if change.kind == "added":
+        if before is NOWHERE:
+            return StateRow("forbidden", "added", path, after=actual)
+        return StateRow("missing", "removed", path, before=before, after=actual, note="is still there")
+    untouched = before is not NOWHERE and not Changes(before, wanted)
+    if change.kind == "removed":
+        if untouched:
+            return StateRow("forbidden", "removed", path, before=before)
+        word, note = ("added", "") if before is NOWHERE else ("changed", "was removed")
+        return StateRow("missing", word, path, wanted, before, note=note)
+    if untouched:
+        return StateRow("forbidden", "changed", path, before=before, after=actual)
+    if before is NOWHERE:
+        return StateRow("differs", "added", path, wanted, before, actual, (Difference("", wanted, actual),))
+    if not Changes(before, actual):
+        return StateRow("missing", "changed", path, wanted, before, actual, note=UNCHANGED)
+    return StateRow("differs", "changed", path, wanted, before, actual, (Difference("", wanted, actual),))
 
 
 def _accepts_absence(value: Any) -> bool:

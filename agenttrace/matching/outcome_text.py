@@ -21,7 +21,7 @@ from agenttrace.core.text import shorten
 from agenttrace.core.tool_call import ANY
 from agenttrace.expectations.state_changes import NOWHERE
 from agenttrace.expectations.values import Difference
-from agenttrace.matching.explain import difference_text, value_text
+from agenttrace.matching.explain import change_text, difference_text, value_text
 from agenttrace.matching.outcome import UNCHANGED, StateComparison, StateRow
 from agenttrace.matching.rows import ROWS_SIZE
 
@@ -58,8 +58,19 @@ def _lines(place: str, row: StateRow, column: int, width: int) -> Iterator[str]:
     head = f"{_INDENT}{_MARKS[row.kind]} {row.word:<7}  {place:<{column}}"
     below = " " * (len(_INDENT) + 2)
     room = max(width - len(head) - len(_GAP), 24)
+    line = f"{head}{_GAP}{_GAP.join(_texts(row, room))}".rstrip()
+    if len(line) <= width and not _is_cut(row, room):
+        yield line
+        return
+    yield shorten(head.rstrip(), width)
+    for text in _texts(row, width - len(below)):
+        yield shorten(below + text, width)
+
+
+def _texts(row: StateRow, room: int) -> list[str]:
+    """What is said of a row, each in its room: the change, how it differs, why it is none."""
     texts = [_change_text(row, room)] if row.kind != "missing" else []
-    texts += [difference_text(one, 2 * room) for one in row.differences[:_MOST_DIFFERENCES]]
+    texts += [difference_text(one, room) for one in row.differences[:_MOST_DIFFERENCES]]
     if row.kind == "missing":
         silent = row.expected is NOWHERE or row.expected is ANY
         expected = "" if silent else f", expected {value_text(row.expected)}"
@@ -69,24 +80,22 @@ def _lines(place: str, row: StateRow, column: int, width: int) -> Iterator[str]:
         texts.append(f"forbidden{f': {row.note}' if row.note else ''}")
     elif row.note:
         texts.append(row.note)
-    line = f"{head}{_GAP}{_GAP.join(text for text in texts if text)}".rstrip()
-    if len(line) <= width:
-        yield line
-        return
-    yield shorten(head.rstrip(), width)
-    for text in filter(None, texts):
-        yield shorten(below + text, width)
+    return [text for text in texts if text]
+
+
+def _is_cut(row: StateRow, room: int) -> bool:
+    """Whether a line of its own shows more of the change."""
+    return row.kind != "missing" and _change_text(row, room) != _change_text(row, 2 * room)
 
 
 def _change_text(row: StateRow, room: int) -> str:
-    each = max((room - 3) // 2, 12)
     if row.word == "removed":
         return value_text(row.before, room) if row.before is not NOWHERE else ""
     if row.before is NOWHERE or row.word in ("added", "end"):
         return value_text(row.after, room) if row.after is not NOWHERE else ""
     if row.after is NOWHERE:
         return value_text(row.before, room)
-    return f"{value_text(row.before, each)} → {value_text(row.after, each)}"
+    return change_text(row.before, row.after, room)
 
 
 _VALUE_SIZE = 1_024

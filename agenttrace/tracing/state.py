@@ -114,7 +114,7 @@ class _Watched:
 
     def failed(self, error: BaseException) -> None:
         """Note what the function raised."""
-        self.fail(f"its function raised {type(error).__name__}: {error_text(error)}"[:2_000])
+        self.fail(f"its function raised {error_text(error)}"[:2_000])
 
 
 Ended = Callable[[Any, BaseException | None, bool], None]
@@ -176,7 +176,7 @@ class States:
             try:
                 with _unrecorded():
                     value = await value if inspect.isawaitable(value) else value
-            except Exception as error:  # choke-point: the user's function
+            except (Exception, SystemExit) as error:  # choke-point: the user's function
                 watched.failed(error)
                 continue
             if value is not _NOTHING:
@@ -211,7 +211,7 @@ class States:
     def _value(self, watched: _Watched) -> Any:
         try:
             return watched.source.read()
-        except Exception as error:  # choke-point: the user's function; the agent goes on
+        except (Exception, SystemExit) as error:  # choke-point: the user's function; the agent goes on
             if thrown_in(error):
                 raise
             watched.failed(error)
@@ -295,7 +295,7 @@ def _waited(value: Awaitable[Any], watched: _Watched) -> Any:
     async def read() -> None:
         try:
             result.append(await value)
-        except Exception as error:  # choke-point: the user's function
+        except (Exception, SystemExit) as error:  # choke-point: the user's function
             watched.failed(error)
 
     loop = loop_keeper().loop()

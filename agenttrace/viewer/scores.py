@@ -77,7 +77,11 @@ def score_views(
 def score_view(score: Score, trace: Trace | LightTrace | None, span_id: str | None = None) -> ScoreView:
     """A score as it is shown; with its trace, rows of the diff lead to spans."""
     details = dict(score.details)
-    rows = _rows(details.get("rows") or _rows_of_calls(details.get("calls")), trace)
+    rows = (
+        ()
+        if _are_of_states(details.get("rows"))
+        else _rows(details.get("rows") or _rows_of_calls(details.get("calls")), trace)
+    )
     verdicts = details.get("verdicts")
     votes = details.get("votes")
     rest = {key: value for key, value in details.items() if key not in _OWN_PLACE}
@@ -196,3 +200,8 @@ def changed_part(one: str, other: str) -> Change:
     tail = next((n for n in range(rest) if one[-1 - n] != other[-1 - n]), rest)
     end = len(other) - tail
     return Change(other[:head], other[head:end], other[end:])
+
+
+def _are_of_states(rows: Any) -> bool:
+    """Whether rows tell of places in states, which the diff as text shows, and not of calls."""
+    return isinstance(rows, list) and any(isinstance(row, dict) and "state" in row for row in rows)

@@ -89,7 +89,8 @@ def test_what_a_conversation_returns_says_who_ended_it(tracer, desk):
     over = talk(messages=["a"] * 9)
     assert (over["ended_by"], over["turns"]) == ("limit", 3)
     assert talk(messages=["a"] * 3)["ended_by"] == "user"
-    assert talk(messages=[])["turns"] == 0
+    with pytest.raises(ConfigError, match="before its first message"):
+        talk(messages=[])
 
 
 def test_a_turn_that_goes_wrong_is_named_with_its_own_diff(tracer, desk):
@@ -282,3 +283,44 @@ def test_a_conversation_that_cannot_be_held_is_an_error_when_it_is_made(make):
 def test_a_scripted_user_is_a_user():
     user: User = ScriptedUser(["a"])
     assert user.reply([]) == "a"
+
+
+@pytest.mark.parametrize("messages", ["hi", [1], [{"role": "user", "content": "hi"}], 5, []])
+def test_a_script_that_is_none_makes_the_result_errored_and_never_blames_the_agent(tracer, messages):
+    example = Example(input={"messages": messages}, turns=[{"expected_output": "hi"}])
+    talk = Conversation(lambda message: message, tracer=tracer)
+    (result,) = run_evaluation([example], [TurnsScorer()], function=talk, tracer=tracer)
+    assert result.outcome == "errored"
+    reason = (
+        "before its first message" if messages == [] else "a scripted user's messages are a list of texts"
+    )
+    assert reason in result.error
+
+
+def test_a_user_who_is_done_before_the_first_message_is_errored_and_said_so(tracer):
+    user = UserSimulator("brief", "nothing", model=FakeChatModel({"done": True}))
+    talk = Conversation(lambda message: message, user=user, tracer=tracer)
+    example = Example(turns=[{"expected_output": "hi"}])
+    (result,) = run_evaluation([example], [TurnsScorer()], function=talk, tracer=tracer)
+    assert result.outcome == "errored"
+    assert "the user ended the conversation before its first message" in result.error
+
+
+def test_a_class_of_users_is_what_makes_the_user(tracer):
+    class Greeter:
+        def __init__(self, greeting):
+            self.greeting = greeting
+
+        def reply(self, messages):
+            return None if messages else self.greeting
+
+    talk = Conversation(lambda message: message, user=Greeter, tracer=tracer)
+    example = Example(input={"greeting": "hello"}, turns=[{"expected_output": "hello"}])
+    (result,) = run_evaluation([example], [TurnsScorer()], function=talk, tracer=tracer)
+    assert result.outcome == "passed"
+
+
+def test_a_text_as_the_input_of_a_script_is_named_in_the_error(tracer):
+    talk = Conversation(lambda message: message, tracer=tracer)
+    with pytest.raises(ConfigError, match="got a text, or nothing"):
+        talk("hello")

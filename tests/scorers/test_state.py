@@ -3,6 +3,7 @@
 import asyncio
 import math
 import sqlite3
+import sys
 import threading
 import time
 from datetime import UTC, datetime
@@ -171,6 +172,36 @@ def test_ignored_places_may_change(tracer):
     assert scored(ran(tracer, act), {**EXPECTED, "only": True, "ignore": "**.updated"}).value == 1.0
 
 
+@pytest.mark.parametrize(
+    ("path", "state"),
+    [
+        ("a.txt", {"a.txt": 1}),
+        ("files.a.txt", {"files": {"a.txt": 1, "b.txt": 1}}),
+        ("files.*.size", {"files": {"a.txt": {"size": 1}}}),
+        ("**.v1.0", {"deep": {"er": {"v1.0": 1}}}),
+        ("rows[0].a.txt", {"rows": [{"a.txt": 1}]}),
+        ("rows[*].a.txt", {"rows": [{"a.txt": 1}, {"a.txt": 1}]}),
+        ("a[0]", {"a[0]": 1}),
+        ("log.**", {"log": {"x": 1, "y": [{"z": 1}]}}),
+    ],
+)
+def test_a_key_with_dots_is_taken_whole_where_it_is_ignored_too(tracer, path, state):
+    def act(db):
+        for holder in _dicts(db):
+            holder.update({key: 2 for key, value in holder.items() if value == 1 and key != "b.txt"})
+
+    trace = ran(tracer, act, state)
+    assert scored(trace, {"only": True}).value == 0.0
+    assert scored(trace, {"only": True, "ignore": path}).value == 1.0
+
+
+def _dicts(value):
+    if isinstance(value, dict):
+        yield value
+    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _dicts(item)
+
+
 def test_expected_calls_are_replayed_to_make_the_target(tracer):
     def tool(db, order, amount):
         db["orders"][str(order)]["status"] = "refunded"
@@ -192,6 +223,48 @@ def test_expected_calls_are_replayed_to_make_the_target(tracer):
     assert scorer.score(own, ran(tracer, refund)).value == 1.0
 
 
+def test_what_expected_calls_do_not_change_is_forbidden_and_what_they_do_is_missed(tracer):
+    def tool(db, order):
+        db["orders"][order]["status"] = "refunded"
+        del db["carts"][order]
+
+    def other(db):
+        db["orders"]["8"]["status"] = "refunded"
+        db["refunds"]["r9"] = 1
+
+    gold = Example(expected_state={"db": {"state_from": [{"refund": {"order": "7"}}]}})
+    scorer = StateScorer(replay={"refund": tool})
+    score = scorer.score(gold, ran(tracer, other))
+    assert (score.value, score.reason) == (0.0, "0 of 2 expected changes made, 2 forbidden changes")
+    assert (
+        score.diff
+        == """\
+    - changed  db.orders.7.status   missing: still "open", expected "refunded"
+    ! changed  db.orders.8.status   "open" → "refunded"   forbidden
+    ! added    db.refunds.r9        1   forbidden
+    - removed  db.carts.7           missing: is still there"""
+    )
+    gone = scorer.score(gold, ran(tracer, lambda db: db["orders"].clear()))
+    assert "- changed  db.orders.7" in gone.diff
+    assert "missing: was removed" in gone.diff
+    assert "! removed  db.orders.8" in gone.diff
+    assert gone.reason == "0 of 2 expected changes made, 1 forbidden change"
+
+
+def test_long_values_show_where_they_differ_and_have_the_whole_line(tracer):
+    start = {"text": "same\n" * 40 + "old", "rows": {}}
+
+    def act(state):
+        state["text"] = "same\n" * 40 + "new"
+        state["rows"]["B3"] = {"passenger": "Ada Lovelace", "flight": "LH200", "seat": "3C"}
+
+    diff = scored(ran(tracer, act, start), {"only": True}).diff
+    assert 'old" → ' in diff
+    assert 'new"' in diff
+    assert '\n      {"passenger": "Ada Lovelace", "flight": "LH200", "seat": "3C"}\n' in diff
+    assert all(len(line) <= 80 for line in diff.split("\n"))
+
+
 def test_a_call_that_cannot_be_replayed_is_an_error_before_the_agent_runs():
     example = Example(expected_state={"db": {"state_from": [{"refnd": {"id": 7}}]}})
     with pytest.raises(Exception, match=r"replay has no function of that name; did you mean 'refund'"):
@@ -210,6 +283,9 @@ def test_a_call_that_cannot_be_replayed_is_an_error_before_the_agent_runs():
         ({"db": {}}, "wanted a mapping with some of changed"),
         ({"db": 3}, "wanted a mapping with some of changed"),
         ([], "wanted a mapping of states' names"),
+        ({"changed": {"orders.7": "paid"}}, r"the state's name comes first: \{db: \{changed: …\}\}"),
+        ({"only": True}, r"the state's name comes first: \{db: \{only: …\}\}"),
+        ({"db": {"orders.7": "paid"}}, r"a path stands below one of them: \{changed: \{orders.7: …\}\}"),
     ],
 )
 def test_a_word_that_there_is_not_is_an_error_where_the_example_is_made(expected, message):
@@ -264,6 +340,7 @@ def test_an_object_that_is_not_opened_cannot_be_told(tracer):
     )
     assert score.outcome == "errored"
     assert "lock of the state db was not opened" in score.reason
+    assert "To have it told: return plain data in its place, or say ignore" in score.reason
 
 
 def in_evaluation(tracer, state, act, expected, **options):
@@ -438,7 +515,8 @@ def test_concurrent_runs_on_one_state_are_errored_not_blamed_on_each_other(trace
 @pytest.mark.parametrize(
     ("snapshot", "reason"),
     [
-        (lambda: 1 / 0, "its function raised ZeroDivisionError"),
+        (lambda: 1 / 0, "its function raised ZeroDivisionError: division by zero"),
+        (lambda: sys.exit(3), "its function raised SystemExit: 3"),
         (lambda: sqlite3.connect(":memory:"), "it is a sqlite3.Connection, which cannot be copied"),
         (lambda: (n for n in "ab"), "it is a generator, which cannot be copied"),
     ],
@@ -532,4 +610,9 @@ def test_expected_states_are_read_from_yaml_with_file_and_line(tmp_path):
     assert example.expected_state["db"]["only"] is True
     path.write_text(path.read_text().replace("$approx", "$aprox"))
     with pytest.raises(DatasetError, match=r"suite\.yaml:\d+: .*expected_state.*approx"):
+        get_examples_from_yaml(path)
+    path.write_text(path.read_text().replace("{$aprox: 12.5}", "12.5").replace("only: true", "only: perhaps"))
+    with pytest.raises(
+        DatasetError, match=r"suite\.yaml:7: examples\[0\]\.expected_state\.db\.only: got str 'perhaps'"
+    ):
         get_examples_from_yaml(path)
