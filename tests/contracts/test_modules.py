@@ -15,7 +15,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 CEILING = 400
 LONGER = {
-    "tracer.py": 680,  # all that a tracer can do stands on one page, each method with its help
+    "tracer.py": 690,  # all that a tracer can do stands on one page, each method with its help
     "store/memory.py": 440,  # and all that a store can do, most of it in a line
     "store/sqlite.py": 520,  # the same
     "core/report.py": 420,  # one value with its whole surface
