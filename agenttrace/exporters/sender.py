@@ -185,10 +185,13 @@ class BackgroundSender:
                 if result.trouble is not None:
                     return result.trouble
                 most = MAX_ITEMS
+                held = self._lease(store)
+                if held:
+                    store.settle(unsent, result.refused)
+                # After it is settled, so that whoever sees it counted does not find it waiting too.
                 self._count_sent(result)
-                if not self._lease(store):  # taken over meanwhile: what waits is the other one's to settle
+                if not held:  # taken over meanwhile: what waits is the other one's to settle
                     return _OTHER_PROCESS_SENDS
-                store.settle(unsent, result.refused)
                 remaining -= max(len(unsent.items), 1)
         finally:
             store.release(self._lease_name, self._holder)
