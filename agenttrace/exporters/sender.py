@@ -223,11 +223,11 @@ class BackgroundSender:
             sending.cancel()
 
     def _count_sent(self, result: SendResult) -> None:
-        self.sent += result.sent
         if result.refused:
             count = sum(refusal.refused for refusal in result.refused)
             what = f"refused {count} {self._destination.kind}: {result.refused[0].reason}"
             self._log(logging.WARNING, what)
+        self.sent += result.sent
 
     def _settle(self, trouble: SendFailure | None) -> None:
         before = self.trouble

@@ -283,7 +283,7 @@ def rows() -> dict[str, list[Any]]:
             path = Path(directory) / f"{name}.db"
             tracer = Tracer("golden", store=path, **options)
             _call_all(tracer, VALUES if name == "plain" else {key: VALUES[key] for key in FEW})
-            assert tracer.shutdown(timeout=60)
+            assert tracer.shutdown(timeout=60), tracer.stats()
             db = sqlite3.connect(path)
             query = "SELECT name, input, output, rest FROM span_rows s JOIN functions f ON f.id = s.function"
             for call, *columns in db.execute(f"{query} ORDER BY s.id"):
@@ -293,7 +293,7 @@ def rows() -> dict[str, list[Any]]:
 
 
 def _call_all(tracer: Tracer, values: dict[str, Any]) -> None:
-    for label, value in values.items():
+    for number, (label, value) in enumerate(values.items()):
 
         def call(value: Any, other: Any, *, city_code: Any = 5) -> Any:
             return value
@@ -320,6 +320,8 @@ def _call_all(tracer: Tracer, values: dict[str, Any]) -> None:
         if type(value) is not str or len(value) < 10_000:
             tracer.observe(secret, name=f"{label} | secret")(value)
             list(tracer.observe(steps, name=f"{label} | steps")(value))
+        if number % 10 == 0:  # large values must not fill the queue while the writer gets no processor
+            tracer.flush(60)
     for label in FEW[::4]:
         tracer.observe(live, name=f"{label} | live")(VALUES[label])
         try:
