@@ -26,7 +26,10 @@ SUPPORTED = all(hasattr(signal, name) for name in ("SIGPROF", "setitimer", "pthr
 """True if a child can limit its own work: Windows has no timer of processor time."""
 
 PATIENCE = 10.0
-"""Seconds by the clock that a child may take beyond the processor time of a request, or to start."""
+"""Seconds by the clock that a child may take beyond the processor time of a request."""
+
+START_PATIENCE = 60.0
+"""Seconds by the clock that a child may take to start: on a machine that is overloaded this takes long."""
 
 _READY = b"ready\n"
 
@@ -155,7 +158,7 @@ class _Child:
 
     def _await_ready(self) -> None:
         """Wait until it runs, so that the time of the first request does not include the start."""
-        self._socket.settimeout(PATIENCE)
+        self._socket.settimeout(START_PATIENCE)
         try:
             self._ready = self._line() == _READY
         except OSError:

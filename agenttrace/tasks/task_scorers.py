@@ -7,7 +7,7 @@ from typing import Any
 
 from agenttrace.core.errors import AgentTraceError, DatasetError, ScorerError, did_you_mean
 from agenttrace.core.example import Example
-from agenttrace.core.protocols import Scorer
+from agenttrace.core.protocols import Scorer, TakesModel, optional
 from agenttrace.datasets.document import Document, Place
 from agenttrace.datasets.files import read_text
 from agenttrace.scorers.registry import option_names
@@ -49,7 +49,7 @@ def _scorer(entry: ScorerEntry, document: Document, place: Place, examples: Sequ
         _check_options(entry, maker)
     except AgentTraceError as error:
         raise at(document, place, error) from None
-    asks_model = hasattr(maker, "with_model")
+    asks_model = optional(maker, TakesModel) is not None
     options = {
         name: value if asks_model and name in _PROMPTS else _read(value, document, (*place, name))
         for name, value in entry.options.items()

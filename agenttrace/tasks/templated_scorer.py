@@ -9,7 +9,15 @@ from typing import Any
 from agenttrace.core.errors import AgentTraceError, ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.jsonable import jsonable, to_json
-from agenttrace.core.protocols import ChatModel, ChecksExamples, ChecksModel, Scorer, TakesModel, optional
+from agenttrace.core.protocols import (
+    ChatModel,
+    ChecksExamples,
+    ChecksModel,
+    Gates,
+    Scorer,
+    TakesModel,
+    optional,
+)
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.tasks.observation import sample_of
@@ -51,7 +59,8 @@ class TemplatedScorer:
             scorer = self.scorer_for(example)
             if not self.name:
                 self.name, self.threshold = scorer.name, scorer.threshold
-                self.gate = getattr(scorer, "gate", True) is not False
+                gates = optional(scorer, Gates)
+                self.gate = gates is None or gates.gate is not False
 
     def scorer_for(self, example: Example) -> Scorer:
         """The scorer of an example. Raises as `prepare`."""

@@ -39,7 +39,7 @@ OF_ANY_STORE = [
         "TellsHealth",
     ),
 ]
-OF_A_STORE = sorted([*OF_ANY_STORE, "EndsWriting", "GetsReady", "HasPath", "TakesRows"])
+OF_A_STORE = sorted([*OF_ANY_STORE, "EndsWriting", "GetsReady", "HasPath", "KeepsResults", "TakesRows"])
 OF_A_SCORER = ["Gates", "ChecksExamples", "ChecksModel", "TakesModel"]
 OF_A_MODEL = ["FencesAlike", "Identified", "KeepsReplies", "Named"]
 

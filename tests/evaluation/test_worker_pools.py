@@ -273,6 +273,7 @@ class TestSimulation:
         with pytest.raises(ConfigError, match="the real tools would be called"):
             run_evaluation(
                 searches("a"),
+                [ToolOrderScorer()],
                 function=pool_agents.agent,
                 executor=pool,
                 tracer=owner,
@@ -281,4 +282,6 @@ class TestSimulation:
 
     def test_of_a_block_is_refused_too(self, owner, pool):
         with owner.simulate({"search": "simulated"}), pytest.raises(ConfigError, match="in this process"):
-            run_evaluation(searches("a"), function=pool_agents.agent, executor=pool, tracer=owner)
+            run_evaluation(
+                searches("a"), [ToolOrderScorer()], function=pool_agents.agent, executor=pool, tracer=owner
+            )

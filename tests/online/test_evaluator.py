@@ -587,6 +587,7 @@ def test_every_parameter_has_a_name_that_an_editor_can_complete():
     """The fields of an example under their own names, then how it is judged; nothing behind `**`."""
     taken = inspect.signature(Tracer.async_evaluate).parameters
     own = {"name", "example_id", "created_at", "skip", "xfail", "quarantine", "tags", "scorers"}
+    own |= {"expected_state", "turns", "simulate"}  # of an agent that is run
     fields = [field for field in Example.model_fields if field not in own]
     rules = ["model", "sample_rate", "span_id", "timeout", "on_result", "alerts"]
     assert list(taken) == ["self", "scorers", "example", *fields, *rules]

@@ -7,10 +7,18 @@ import pytest
 from agenttrace.store import MemoryStore
 from agenttrace.tracer import Tracer
 from agenttrace.tracing import default_recorder as recorders
+from agenttrace.tracing import stand_in
+
+
+def is_local(wrapper):
+    return "<locals>" in getattr(wrapper, "__qualname__", "<locals>")
 
 
 @pytest.fixture
-def tracer():
+def tracer(monkeypatch):
+    # Not the tools that other tests made and that are not collected yet.
+    wrappers = {address: made for address, made in stand_in._wrappers.items() if not is_local(made())}
+    monkeypatch.setattr(stand_in, "_wrappers", wrappers)
     default = list(recorders._default)
     recorders._default.clear()
     tracer = Tracer("test", store=MemoryStore())

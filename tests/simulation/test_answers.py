@@ -3,13 +3,24 @@
 
 import asyncio
 import json
-import time
+from types import SimpleNamespace
 
 import pytest
 
 from agenttrace import re_
 from agenttrace.core.errors import ConfigError, SimulationError
-from agenttrace.simulation import Simulation, cases, faulty, raises, real, returns, sequence, slow, when
+from agenttrace.simulation import (
+    Simulation,
+    cases,
+    faulty,
+    performing,
+    raises,
+    real,
+    returns,
+    sequence,
+    slow,
+    when,
+)
 
 
 async def items_of(stream):
@@ -159,12 +170,13 @@ def test_generators_are_answered_by_functions_and_errors_too(tracer, desk):
 
 def test_latency_passes_before_the_answer(tracer, desk, monkeypatch):
     slept = []
-    monkeypatch.setattr(time, "sleep", slept.append)
 
     async def sleep(seconds):
         slept.append(seconds)
 
-    monkeypatch.setattr(asyncio, "sleep", sleep)
+    # Of that module alone: other threads of this process sleep too.
+    monkeypatch.setattr(performing, "time", SimpleNamespace(sleep=slept.append))
+    monkeypatch.setattr(performing, "asyncio", SimpleNamespace(sleep=sleep))
     with tracer.simulate({"search": slow(1, 0.5), "book": slow(raises(TimeoutError), (1, 2))}):
         assert desk.search("Paris") == 1
         with pytest.raises(TimeoutError):

@@ -1,6 +1,5 @@
 """One recorded run under faults: what recovers, what fails softly, what does harm; what breaks it."""
 
-import time
 from types import SimpleNamespace
 
 import pytest
@@ -10,6 +9,7 @@ from agenttrace.core.errors import ConfigError
 from agenttrace.evaluation.chaos import chaos
 from agenttrace.evaluation.replaying import replay_runs
 from agenttrace.scorers import ExactMatchScorer
+from agenttrace.simulation import performing
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def shop(tracer):
 
 
 def test_an_agent_that_tries_again_recovers_and_one_that_gives_up_fails_softly(tracer, shop, monkeypatch):
-    monkeypatch.setattr(time, "sleep", lambda _: None)
+    monkeypatch.setattr(performing, "time", SimpleNamespace(sleep=lambda _: None))
     report = chaos(shop.trace, shop.careful, tracer=tracer)
     assert report.matrix == {
         "find": {
@@ -92,7 +92,7 @@ def test_an_agent_that_tries_again_recovers_and_one_that_gives_up_fails_softly(t
 
 
 def test_a_write_that_was_not_made_before_is_harm(tracer, shop, monkeypatch):
-    monkeypatch.setattr(time, "sleep", lambda _: None)
+    monkeypatch.setattr(performing, "time", SimpleNamespace(sleep=lambda _: None))
     report = chaos(shop.trace, shop.careless, tracer=tracer, kinds=["error", "empty"])
     assert report.matrix["price"] == {"error": "did_harm", "empty": "did_harm"}
     assert report.matrix["find"] == {"error": "did_harm", "empty": "cannot_be_told"}
