@@ -1,5 +1,7 @@
 """A tracer of its own for each test, and tools that must never really run."""
 
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -10,14 +12,16 @@ from agenttrace.tracing import default_recorder as recorders
 from agenttrace.tracing import stand_in
 
 
-def is_local(wrapper):
-    return "<locals>" in getattr(wrapper, "__qualname__", "<locals>")
+def is_ours(wrapper):
+    """Whether a module of this folder has it at its top, not another folder's test, collected already or not."""
+    module = sys.modules.get(getattr(wrapper, "__module__", ""))
+    here = Path(getattr(module, "__file__", None) or "").parent == Path(__file__).parent
+    return here and "<locals>" not in wrapper.__qualname__
 
 
 @pytest.fixture
 def tracer(monkeypatch):
-    # Not the tools that other tests made and that are not collected yet.
-    wrappers = {address: made for address, made in stand_in._wrappers.items() if not is_local(made())}
+    wrappers = {address: made for address, made in stand_in._wrappers.items() if is_ours(made())}
     monkeypatch.setattr(stand_in, "_wrappers", wrappers)
     default = list(recorders._default)
     recorders._default.clear()
