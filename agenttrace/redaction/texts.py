@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 from agenttrace.core.marks import REDACTED
@@ -87,9 +87,9 @@ def may_hold_named(text: str, lowered: str, marks: bytes, names: Names, signs: t
         return False
     if count * _DENSE > len(text) and not (has_any(NAME_SIGNS, lowered) or has_any(signs, lowered)):
         return False
-    if count and any(map(names.is_secret, set(_names_in(text)))):
+    if count and any(map(names.is_secret, _names_in(text))):
         return True
-    if has_any(_OTHERS[2][0], text) and any(map(names.is_secret, set(_listed_names_in(text)))):
+    if has_any(_OTHERS[2][0], text) and any(map(names.is_secret, _listed_names_in(text, marks))):
         return True
     return any(
         names.is_secret(_last_name(match["name"]))
@@ -99,12 +99,36 @@ def may_hold_named(text: str, lowered: str, marks: bytes, names: Names, signs: t
     )
 
 
-def _names_in(text: str) -> Iterator[str]:
+def _names_in(text: str) -> set[str]:
     """The names before ``:`` and ``=`` in several texts, whether or not a text ends before one."""
+    names: set[str] = set()
+    done: list[str] = []
+    others = text.count(":") + text.count("=")
+    for sign in ('":', "':"):
+        quoted = _quoted_before(sign, text)
+        if all(map(str.isidentifier, quoted)) and max(map(len, quoted), default=0) < _WINDOW:
+            names |= quoted
+            others -= text.count(sign)
+            done.append(sign)
+    return names.union(_each_name_in(text, done)) if others else names
+
+
+def _quoted_before(sign: str, text: str) -> set[str]:
+    """What stands between the quote that a sign begins with and the one before, wherever the sign stands."""
+    pieces = text.split(sign)
+    del pieces[-1]
+    return {piece[piece.rfind(sign[0]) + 1 :] for piece in pieces}
+
+
+def _each_name_in(text: str, but: Sequence[str]) -> Iterator[str]:
+    """The names before ``:`` and ``=``, each looked at by itself, `but` those before one of some signs."""
     for separator in ":=":
         place = text.find(separator)
         while place >= 0:
             first, last = max(0, place - _WINDOW), text[place - 1 : place]
+            if but and text[place - 1 : place + 1] in but:
+                place = text.find(separator, place + 1)
+                continue
             if last == '"' or last == "'":
                 name = text[max(first, text.rfind(last, first, place - 1) + 1) : place - 1]
                 is_whole = "\\" not in name
@@ -120,8 +144,14 @@ def _names_in(text: str) -> Iterator[str]:
             place = text.find(separator, place + 1)
 
 
-def _listed_names_in(text: str) -> Iterator[str]:
-    """The names in quotes before a comma, as `_LISTED` finds them."""
+def _listed_names_in(text: str, marks: bytes) -> Iterator[str]:
+    """The names in quotes before a comma, as `_LISTED` finds them; `marks` is the text's punctuation."""
+    signs = _OTHERS[2][0]
+    if all(marks.count(sign.encode()) == text.count(sign) for sign in signs):  # no spaces between
+        for sign in signs:
+            for name in _quoted_before(sign, text):
+                yield name.rstrip("\\").lstrip("-")
+        return
     for part in text.split(","):
         last = part[-1:]
         if last == '"' or last == "'" or last.isspace():
