@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Protocol
 
 from agenttrace.core.marks import REDACTED
@@ -26,7 +26,7 @@ class Names(Protocol):
 _OTHER_MARKS = (b"--", b"</", b'",', b"',", b"\"'")
 _FEW = 12
 """Separators that are quicker looked at than all signs are looked for."""
-_DENSE = 60
+_DENSE = 30
 """Characters for each separator from which on the signs of all names are looked for first."""
 _WINDOW = 80
 _SEPARATOR = re.compile(r"[=:]")
@@ -61,7 +61,11 @@ _LISTED = re.compile(
     r"""(?<![\w"'])\\*b?(["'])-{0,2}(?P<name>[A-Za-z][\w.-]{2,60})\\*\1\s*,\s*(?:\\*["'](?:value|content)\\*["']\s*:\s*)?"""
     r"""\\*[brfu]?["'](?!\[redacted\])(?P<value>(?:[^"'\\]|\\(?!["']))+)"""
 )
-_LONGEST_LISTED = 61
+_QUOTES = frozenset("\"'")
+_QUOTES_AND_SPACES = _QUOTES.union(
+    "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000"
+)
 _ELEMENT = re.compile(r"<(?P<name>[A-Za-z][\w.:-]{0,60})>(?P<value>[^<>]{1,4096})</(?=(?P=name)>)")
 _SHOWN = re.compile(r"""(?<![\w.-])([^\W\d_][\w.\[\]-]{0,127})(?:=|: (?=(?:not )?expected\b))(?!"?\[redac)""")
 _HEADERS = ("authorization",)
@@ -87,9 +91,10 @@ def may_hold_named(text: str, lowered: str, marks: bytes, names: Names, signs: t
         return False
     if count * _DENSE > len(text) and not (has_any(NAME_SIGNS, lowered) or has_any(signs, lowered)):
         return False
-    if count and any(map(names.is_secret, _names_in(text))):
+    if count and any(map(names.is_secret, _names_in(text, marks))):
         return True
-    if has_any(_OTHERS[2][0], text) and any(map(names.is_secret, _listed_names_in(text, marks))):
+    is_listed = (b"'," in marks or b'",' in marks) and has_any(_OTHERS[2][0], text)
+    if is_listed and any(map(names.is_secret, _listed_names_in(text))):
         return True
     return any(
         names.is_secret(_last_name(match["name"]))
@@ -99,68 +104,47 @@ def may_hold_named(text: str, lowered: str, marks: bytes, names: Names, signs: t
     )
 
 
-def _names_in(text: str) -> set[str]:
-    """The names before ``:`` and ``=`` in several texts, whether or not a text ends before one."""
+def _names_in(text: str, marks: bytes) -> set[str]:
+    """The names before ``:`` and ``=`` in several texts, whether or not a text ends before one; `marks` is their
+    punctuation."""
     names: set[str] = set()
-    done: list[str] = []
-    others = text.count(":") + text.count("=")
-    for sign in ('":', "':"):
-        quoted = _quoted_before(sign, text)
-        if all(map(str.isidentifier, quoted)) and max(map(len, quoted), default=0) < _WINDOW:
-            names |= quoted
-            others -= text.count(sign)
-            done.append(sign)
-    return names.union(_each_name_in(text, done)) if others else names
+    done: set[str] = set()
+    others = marks.count(b":") + marks.count(b"=")
+    for sign in ('":', "':"):  # as in JSON: all of them at once
+        if sign.encode() in marks:
+            pieces = text.split(sign)
+            del pieces[-1]
+            quoted = {piece.rpartition(sign[0])[2] for piece in pieces}
+            if all(map(str.isidentifier, quoted)) and max(map(len, quoted), default=0) < _WINDOW - 2:
+                names |= quoted
+                others -= len(pieces)
+                done.add(sign)
+    return names.union(_other_names_in(text, done)) if others else names
 
 
-def _quoted_before(sign: str, text: str) -> set[str]:
-    """What stands between the quote that a sign begins with and the one before, wherever the sign stands."""
-    pieces = text.split(sign)
-    del pieces[-1]
-    return {piece[piece.rfind(sign[0]) + 1 :] for piece in pieces}
-
-
-def _each_name_in(text: str, but: Sequence[str]) -> Iterator[str]:
-    """The names before ``:`` and ``=``, each looked at by itself, `but` those before one of some signs."""
+def _other_names_in(text: str, done: set[str]) -> Iterator[str]:
+    """The names before ``:`` and ``=``, but for those before the signs in `done`."""
     for separator in ":=":
-        place = text.find(separator)
-        while place >= 0:
-            first, last = max(0, place - _WINDOW), text[place - 1 : place]
-            if but and text[place - 1 : place + 1] in but:
-                place = text.find(separator, place + 1)
+        place = -1
+        pieces = text.split(separator)
+        del pieces[-1]
+        for piece in pieces:
+            place += len(piece) + 1
+            if done and f"{piece[-1:]}{separator}" in done:
                 continue
-            if last == '"' or last == "'":
-                name = text[max(first, text.rfind(last, first, place - 1) + 1) : place - 1]
-                is_whole = "\\" not in name
-            else:
-                begin = max(text.rfind(" ", first, place), text.rfind("\n", first, place)) + 1
-                name = text[max(first, begin) : place]
-                is_whole = name.isidentifier()
-            if not is_whole:  # the way that takes longer
-                name, _ = _name_at_end(text[first:place])
+            name = piece.rpartition("\n")[2].rpartition(" ")[2]
+            if not name.isidentifier() or len(name) >= _WINDOW:
+                name, _ = _name_at_end(text[max(0, place - _WINDOW) : place])
+                if "\n" in name:
+                    yield name.rpartition("\n")[2]
             yield name
-            if "\n" in name:
-                yield name.rpartition("\n")[2]
-            place = text.find(separator, place + 1)
 
 
-def _listed_names_in(text: str, marks: bytes) -> Iterator[str]:
-    """The names in quotes before a comma, as `_LISTED` finds them; `marks` is the text's punctuation."""
-    signs = _OTHERS[2][0]
-    if all(marks.count(sign.encode()) == text.count(sign) for sign in signs):  # no spaces between
-        for sign in signs:
-            for name in _quoted_before(sign, text):
-                yield name.rstrip("\\").lstrip("-")
-        return
-    for part in text.split(","):
-        last = part[-1:]
-        if last == '"' or last == "'" or last.isspace():
-            part = part.rstrip()
-            quote = part[-1:]
-            inside = part[:-1].rstrip("\\")
-            name = inside[inside.rfind(quote) + 1 :].lstrip("-") if quote in "\"'" else ""
-            if 2 < len(name) <= _LONGEST_LISTED:
-                yield name
+def _listed_names_in(text: str) -> set[str]:
+    """The names in quotes before a comma, as `_LISTED` finds them."""
+    ends = {part.rstrip() for part in text.split(",") if part[-1:] in _QUOTES_AND_SPACES}
+    names = {end[:-1].rstrip("\\").rpartition(end[-1])[2] for end in ends if end[-1:] in _QUOTES}
+    return {name.lstrip("-") for name in names}
 
 
 def has_any(signs: tuple[str, ...], lowered: str) -> bool:
