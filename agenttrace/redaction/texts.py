@@ -63,8 +63,8 @@ _LISTED = re.compile(
 )
 _QUOTES = frozenset("\"'")
 _QUOTES_AND_SPACES = _QUOTES.union(
-    "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
-    "\u2028\u2029\u202f\u205f\u3000"
+    "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680"
+    "\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 )
 _ELEMENT = re.compile(r"<(?P<name>[A-Za-z][\w.:-]{0,60})>(?P<value>[^<>]{1,4096})</(?=(?P=name)>)")
 _SHOWN = re.compile(r"""(?<![\w.-])([^\W\d_][\w.\[\]-]{0,127})(?:=|: (?=(?:not )?expected\b))(?!"?\[redac)""")
@@ -105,8 +105,10 @@ def may_hold_named(text: str, lowered: str, marks: bytes, names: Names, signs: t
 
 
 def _names_in(text: str, marks: bytes) -> set[str]:
-    """The names before ``:`` and ``=`` in several texts, whether or not a text ends before one; `marks` is their
-    punctuation."""
+    """The names before ``:`` and ``=`` in several texts, whether or not a text ends before one.
+
+    `marks` is their punctuation.
+    """
     names: set[str] = set()
     done: set[str] = set()
     others = marks.count(b":") + marks.count(b"=")

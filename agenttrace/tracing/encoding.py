@@ -195,9 +195,7 @@ class Encoder:
             count += size
             if count > room or (size > most and max(map(len, level)) > most):
                 raise NotPlain
-            below = get_referents(
-                *level
-            )  # all items of a level at once: a loop would take five times as long
+            below = get_referents(*level)  # a loop over the items would take five times as long
             if len(below) < size:
                 raise NotPlain
             items += below
