@@ -7,10 +7,12 @@ the long way (`finish`), which opens, bounds, cleans and redacts part by part; b
 
 from __future__ import annotations
 
+from functools import lru_cache
 from gc import get_referents
 from typing import Any
 
 from agenttrace.core.identity import SPAN_KEY_MASK
+from agenttrace.core.jsonable import quoted
 from agenttrace.core.limits import Limits
 from agenttrace.core.snapshot import EXACT_INT
 from agenttrace.core.span import Span
@@ -46,8 +48,23 @@ _NOT_IN_A_ROW = ("name", "input", "output", "scores")
 """What running code set on its span, and what has to be worked out for a whole span."""
 
 
+_WORDS = {None: "null", True: "true", False: "false"}
+
+
 class NotPlain(Exception):
     """A value has to go the long way."""
+
+
+@lru_cache(maxsize=1024)
+def _mapping_of(names: tuple[str, ...]) -> str:
+    """The JSON of a mapping with these names, with ``%s`` in place of each value.
+
+    Raises:
+        NotPlain: a name stands twice, or is no text that can be stored.
+    """
+    if len(set(names)) < len(names) or not all(map(str.isprintable, names)):
+        raise NotPlain
+    return "{" + ",".join([quoted(name).replace("%", "%%") + ":%s" for name in names]) + "}"
 
 
 class Encoder:
@@ -110,35 +127,39 @@ class Encoder:
         )
 
     def _inputs(self, names: tuple[str, ...], arguments: tuple[Any, ...], limits: Limits) -> str:
-        values = dict(zip(names, arguments))  # noqa: B905 - the keyword costs as much as the dict
-        is_heavy = False
-        for name, value in values.items():
+        texts = []
+        for value in arguments:
             kind = type(value)
             if kind is str:
                 if len(value) >= self._shortest or not value.isascii():
-                    is_heavy = True
+                    break
+                texts.append(quoted(value))
             elif kind is int:
                 if not -EXACT_INT < value < EXACT_INT:
                     raise NotPlain
-            elif value is not None and kind is not bool:
-                is_heavy = True
-                if kind is Frozen:
-                    values[name] = _content(value)
-        if not is_heavy:
-            text: str = self._to_json(values).decode()
-            return text
+                texts.append(value)
+            elif value is None or kind is bool:
+                texts.append(_WORDS[value])
+            else:
+                break
+        else:
+            return _mapping_of(names) % tuple(texts)
         self._is_heavy = True
+        values = {
+            name: _content(value) if type(value) is Frozen else value
+            for name, value in zip(names, arguments)  # noqa: B905 - the keyword costs as much as the dict
+        }
         return self.encoded(values, limits)
 
     def _output(self, output: Any, limits: Limits) -> str:
         kind = type(output)
-        if (
-            kind is bool
-            or (kind is str and len(output) < self._shortest and output.isascii())
-            or (kind is int and -EXACT_INT < output < EXACT_INT)
-        ):
-            text: str = self._to_json(output).decode()
-            return text
+        if kind is str:
+            if len(output) < self._shortest and output.isascii():
+                return quoted(output)
+        elif kind is bool:
+            return _WORDS[output]
+        elif kind is int and -EXACT_INT < output < EXACT_INT:
+            return str(output)
         self._is_heavy = True
         return self.encoded(_content(output) if kind is Frozen else output, limits)
 
