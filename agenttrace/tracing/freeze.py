@@ -165,8 +165,7 @@ def freeze(value: Any, limits: Limits = RECORDED) -> Any:  # noqa: C901 - the fl
             if len(value) <= _FLAT_ITEMS:
                 heavy = False
                 for item in value:
-                    item_kind = type(item)
-                    if item_kind is str:
+                    if (item_kind := type(item)) is str:
                         heavy = heavy or len(item) > LIGHT_TEXT
                     elif not (item_kind is int or item is None or item_kind is bool or item_kind is float):
                         return _with_objects(value, limits) or _packed_or_walked(value, limits)
@@ -175,9 +174,9 @@ def freeze(value: Any, limits: Limits = RECORDED) -> Any:  # noqa: C901 - the fl
             return _packed_or_walked(value, limits)
         if kind is bytes and limits.bytes < len(value) <= LONGEST_WHOLE:
             return Frozen(value, len(value), "whole")
-        content, size = small_content(value, kind, limits)
-        if content is not NOT_SMALL:
-            return Frozen(content, size)
+        small = small_content(value, kind, limits)
+        if small[0] is not NOT_SMALL:
+            return Frozen(*small)
     except Exception as error:  # choke-point: changed by another thread meanwhile, or no stack left
         if thrown_in(error):
             raise
