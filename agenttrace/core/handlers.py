@@ -7,7 +7,7 @@ from typing import Any
 
 from agenttrace.core.by_class import ByClass
 from agenttrace.core.errors import ConfigError
-from agenttrace.core.reading_types import Handler, find_handler, is_hashable, type_name
+from agenttrace.core.reading_types import Handler, enum_value, find_handler, is_hashable, type_name
 
 MOST_TROUBLES = 1_000
 """Types whose handlers' failures are remembered."""
@@ -69,3 +69,10 @@ def handler_of(kind: type) -> Handler | None:
     handler = find_handler(kind)
     _handlers.put(kind, handler)
     return handler
+
+
+def has_own_handler(kind: type) -> bool:
+    """Returns True if the values of a type, which `handler_of` was asked for before, are read by a function
+    that the user registered, or by a library's."""
+    known = _handlers.get(kind)
+    return known is None or (known[0] is not None and known[0] is not enum_value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import json.encoder
 import re
 from typing import Any
 
@@ -13,6 +14,9 @@ from agenttrace.core.tagged import LONG_INT, float_data, int_data
 _LONG_NUMBER = re.compile(r"\d{300}|e\+30[89]")
 _NUMBER_AS_KEY = re.compile(r'"-?(?:\d[\d.e+-]*|NaN|Infinity|true|false|null)":')
 """Where keys were no texts, two of them may have become the same one."""
+
+quoted = json.encoder.encode_basestring
+"""The JSON of one text, as `to_json` writes it, without lone surrogates."""
 
 _COMPACT = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 

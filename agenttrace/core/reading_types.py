@@ -13,6 +13,7 @@ from agenttrace.core.marks import not_opened
 from agenttrace.core.tagged import decimal_data
 
 Handler = Callable[[Any], Any]
+Reader = Callable[[Any, type], Any]
 
 
 def type_name(kind: type) -> str:
@@ -102,6 +103,65 @@ def record_fields(value: Any, bases: tuple[type, ...]) -> dict[str, Any] | None:
     return fields
 
 
+def quick_reader(kind: type) -> Reader | None:
+    """What reads objects of a class as `record_fields` does, or its enum's members, in a tenth of the time.
+
+    It raises LookupError or AttributeError for an object that is not as most are: `record_fields` is to read
+    it. None where it is to read every object of the class. It keeps no class alive.
+    """
+    bases = bases_of(kind)
+    if not _dict_is_own(bases):
+        return None
+    if inherits(bases, library_member("enum", "Enum")):
+        return lambda value, _: _own_dict(value)["_value_"]
+    base_model = library_member("pydantic.main", "BaseModel")
+    is_model = inherits(bases, base_model)
+    for place in _MODEL_FIELDS if is_model else _DATACLASS_FIELDS:
+        names = dict_of(kind).get(place)
+        if type(names) is dict and all(type(name) is str and name.isidentifier() for name in names):
+            break
+    else:
+        return None
+    if is_model:
+        extra = dict_of(base_model).get(_EXTRA)
+        if type(extra) is _MEMBER and _class_attribute(_EXTRA, bases) is extra:
+            return lambda value, kind: _declared_fields(value, kind, place, extra)
+        return None
+    if _keeps_more(bases):
+        return None
+    if any("__dict__" in dict_of(base) for base in bases):
+        return lambda value, kind: _declared_fields(value, kind, place)
+    return _declared_slots
+
+
+def _declared_fields(value: Any, kind: type, place: str, extra: Any = None) -> dict[str, Any]:
+    """The declared fields of an object, all of which are in its dictionary, and `extra` has no more."""
+    names, stored = dict_of(kind)[place], _own_dict(value).copy()
+    fields = {name: item for name, item in stored.items() if type(name) is str and name in names}
+    if len(fields) < len(names) or (extra is not None and not _is_empty(extra.__get__(value))):
+        raise LookupError
+    return fields
+
+
+def _declared_slots(value: Any, kind: type) -> dict[str, Any]:
+    of_class = dict_of(kind)
+    slots = {name: of_class[name] for name in of_class["__dataclass_fields__"]}
+    if not all(type(slot) is _MEMBER for slot in slots.values()):
+        raise LookupError
+    return {name: slot.__get__(value) for name, slot in slots.items()}
+
+
+def _is_empty(extra: Any) -> bool:
+    return extra is None or (type(extra) is dict and not extra)
+
+
+def _own_dict(value: Any) -> dict[str, Any]:
+    attributes = object.__getattribute__(value, "__dict__")
+    if type(attributes) is not dict:
+        raise LookupError
+    return attributes
+
+
 def _items_by_name(value: tuple[Any, ...], bases: tuple[type, ...]) -> dict[str, Any] | None:
     """The items of a named tuple by the names of its fields; None for any other tuple."""
     names = next((names for base in bases if (names := dict_of(base).get("_fields")) is not None), None)
@@ -179,7 +239,7 @@ def find_handler(kind: type) -> Handler | None:
         if library_member(module, name) is kind:
             return handler
     if inherits(bases_of(kind), library_member("enum", "Enum")):
-        return _enum_value
+        return enum_value
     return library_handler(kind, bases_of(kind))
 
 
@@ -200,7 +260,8 @@ def _iso_date(value: Any) -> Any:
     return value.isoformat()
 
 
-def _enum_value(value: Any) -> Any:
+def enum_value(value: Any) -> Any:
+    """The value of a member of an enum."""
     if not _dict_is_own(bases_of(type(value))):
         return not_opened(type_name(type(value)))
     return object.__getattribute__(value, "__dict__").get("_value_")

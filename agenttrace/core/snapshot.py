@@ -35,7 +35,7 @@ EXACT_INT = 1 << 53
 """Integers up to here are counted as one item of a value; the digits of larger ones are counted."""
 
 LEAVES = frozenset({str, int, float, bool, type(None)})
-_READ_AS_BUILTIN = frozenset(
+READ_AS_BUILTIN = frozenset(
     {str, int, float, list, tuple, set, frozenset, dict, bytes, bytearray, memoryview}
 )
 """Builtin types whose subclasses are read by the builtin's own methods."""
@@ -323,7 +323,7 @@ class _Budget:
     def _other(self, value: Any, kind: type, depth: int) -> Any:
         """Read a subclass by the builtin's own methods, a record by its dictionary, else name the type."""
         bases = bases_of(kind)
-        builtin = next((base for base in bases if type(base) is type and base in _READ_AS_BUILTIN), None)
+        builtin = next((base for base in bases if type(base) is type and base in READ_AS_BUILTIN), None)
         fields = record_fields(value, bases) if builtin is None or builtin is tuple else None
         if fields is not None:
             return self._nested(value, depth, lambda _, d: self._pairs(fields, d))

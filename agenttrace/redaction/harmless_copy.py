@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any, Protocol
 
 from agenttrace.redaction.pairs import places_of_named
@@ -20,7 +20,7 @@ class Rules(Names, Protocol):
         """Returns False for a text that is too short for a secret."""
         ...
 
-    def holds_nothing(self, texts: Sequence[str]) -> bool:
+    def holds_nothing(self, texts: Collection[str]) -> bool:
         """Returns True if nothing is taken out of any of these texts."""
         ...
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -311,7 +311,7 @@ class Redaction:
         content = bytes_of(data)
         return content is not None and not self.is_harmless(without_zeros(content))
 
-    def holds_nothing(self, texts: Sequence[str]) -> bool:
+    def holds_nothing(self, texts: Collection[str]) -> bool:
         """Returns True if nothing is taken out of any of these texts.
 
         They are looked at together, as lines of one; if that tells no more, one by one.

@@ -22,7 +22,8 @@ class Shape(NamedTuple):
 
     `signs` are texts in lower case of which each match holds one, in any case. `run` is how many letters,
     digits, ``_`` and ``-`` stand together somewhere in each match: what has neither needs no closer look. Where
-    `random` is set, what reads like words is left alone. `replacement` keeps what is no secret.
+    `random` is set, what reads like words is left alone. `replacement` keeps what is no secret. `needs` is
+    what else stands in each match.
     """
 
     what: str
@@ -32,6 +33,7 @@ class Shape(NamedTuple):
     run: int = RUN
     random: bool = False
     replacement: str = REDACTED
+    needs: str = ""
 
 
 _GITLEAKS = "gitleaks"
@@ -386,6 +388,7 @@ SHAPES: tuple[Shape, ...] = (
         re.compile(r"""(://[^\s/:@?#"'<>]*:)(?!\[redacted\]@)(?![$<{%*])[^\s/?#"'<>]+@"""),
         0,
         replacement=rf"\1{REDACTED}@",
+        needs="@",
     ),
 )
 

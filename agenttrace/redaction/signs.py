@@ -90,7 +90,7 @@ def shapes_in(text: str, lowered: str, look: Look) -> list[Shape]:
         shapes = [_IN_RUNS[place] for place in sorted(places)]
     if b":" in look.marks or b"---" in look.marks or "bearer" in lowered:
         for shape, marks in _ANYWHERE:
-            if marks in look.marks and has_any(shape.signs, lowered):
+            if marks in look.marks and shape.needs in text and has_any(shape.signs, lowered):
                 shapes.append(shape)
     return shapes
 

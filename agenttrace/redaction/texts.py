@@ -26,7 +26,7 @@ class Names(Protocol):
 _OTHER_MARKS = (b"--", b"</", b'",', b"',", b"\"'")
 _FEW = 12
 """Separators that are quicker looked at than all signs are looked for."""
-_DENSE = 60
+_DENSE = 30
 """Characters for each separator from which on the signs of all names are looked for first."""
 _WINDOW = 80
 _SEPARATOR = re.compile(r"[=:]")
@@ -61,7 +61,8 @@ _LISTED = re.compile(
     r"""(?<![\w"'])\\*b?(["'])-{0,2}(?P<name>[A-Za-z][\w.-]{2,60})\\*\1\s*,\s*(?:\\*["'](?:value|content)\\*["']\s*:\s*)?"""
     r"""\\*[brfu]?["'](?!\[redacted\])(?P<value>(?:[^"'\\]|\\(?!["']))+)"""
 )
-_LONGEST_LISTED = 61
+_QUOTES = frozenset("\"'")
+_QUOTES_AND_SPACES = _QUOTES.union(filter(str.isspace, map(chr, range(0x3001))))
 _ELEMENT = re.compile(r"<(?P<name>[A-Za-z][\w.:-]{0,60})>(?P<value>[^<>]{1,4096})</(?=(?P=name)>)")
 _SHOWN = re.compile(r"""(?<![\w.-])([^\W\d_][\w.\[\]-]{0,127})(?:=|: (?=(?:not )?expected\b))(?!"?\[redac)""")
 _HEADERS = ("authorization",)
@@ -87,9 +88,10 @@ def may_hold_named(text: str, lowered: str, marks: bytes, names: Names, signs: t
         return False
     if count * _DENSE > len(text) and not (has_any(NAME_SIGNS, lowered) or has_any(signs, lowered)):
         return False
-    if count and any(map(names.is_secret, set(_names_in(text)))):
+    if count and any(map(names.is_secret, _names_in(text, marks))):
         return True
-    if has_any(_OTHERS[2][0], text) and any(map(names.is_secret, set(_listed_names_in(text)))):
+    is_listed = (b"'," in marks or b'",' in marks) and has_any(_OTHERS[2][0], text)
+    if is_listed and any(map(names.is_secret, _listed_names_in(text))):
         return True
     return any(
         names.is_secret(_last_name(match["name"]))
@@ -99,38 +101,49 @@ def may_hold_named(text: str, lowered: str, marks: bytes, names: Names, signs: t
     )
 
 
-def _names_in(text: str) -> Iterator[str]:
-    """The names before ``:`` and ``=`` in several texts, whether or not a text ends before one."""
+def _names_in(text: str, marks: bytes) -> set[str]:
+    """The names before ``:`` and ``=`` in several texts, whether or not a text ends before one.
+
+    `marks` is their punctuation.
+    """
+    names: set[str] = set()
+    done: set[str] = set()
+    others = marks.count(b":") + marks.count(b"=")
+    for sign in ('":', "':"):  # as in JSON: all of them at once
+        if sign.encode() in marks:
+            pieces = text.split(sign)
+            del pieces[-1]
+            quoted = {piece.rpartition(sign[0])[2] for piece in pieces}
+            if all(map(str.isidentifier, quoted)) and max(map(len, quoted), default=0) < _WINDOW - 2:
+                names |= quoted
+                others -= len(pieces)
+                done.add(sign)
+    return names.union(_other_names_in(text, done)) if others else names
+
+
+def _other_names_in(text: str, done: set[str]) -> Iterator[str]:
+    """The names before ``:`` and ``=``, but for those before the signs in `done`."""
     for separator in ":=":
-        place = text.find(separator)
-        while place >= 0:
-            first, last = max(0, place - _WINDOW), text[place - 1 : place]
-            if last == '"' or last == "'":
-                name = text[max(first, text.rfind(last, first, place - 1) + 1) : place - 1]
-                is_whole = "\\" not in name
-            else:
-                begin = max(text.rfind(" ", first, place), text.rfind("\n", first, place)) + 1
-                name = text[max(first, begin) : place]
-                is_whole = name.isidentifier()
-            if not is_whole:  # the way that takes longer
-                name, _ = _name_at_end(text[first:place])
+        place = -1
+        pieces = text.split(separator)
+        del pieces[-1]
+        for piece in pieces:
+            place += len(piece) + 1
+            if done and f"{piece[-1:]}{separator}" in done:
+                continue
+            name = piece.rpartition("\n")[2].rpartition(" ")[2]
+            if not name.isidentifier() or len(name) >= _WINDOW:
+                name, _ = _name_at_end(text[max(0, place - _WINDOW) : place])
+                if "\n" in name:
+                    yield name.rpartition("\n")[2]
             yield name
-            if "\n" in name:
-                yield name.rpartition("\n")[2]
-            place = text.find(separator, place + 1)
 
 
-def _listed_names_in(text: str) -> Iterator[str]:
+def _listed_names_in(text: str) -> set[str]:
     """The names in quotes before a comma, as `_LISTED` finds them."""
-    for part in text.split(","):
-        last = part[-1:]
-        if last == '"' or last == "'" or last.isspace():
-            part = part.rstrip()
-            quote = part[-1:]
-            inside = part[:-1].rstrip("\\")
-            name = inside[inside.rfind(quote) + 1 :].lstrip("-") if quote in "\"'" else ""
-            if 2 < len(name) <= _LONGEST_LISTED:
-                yield name
+    ends = {part.rstrip() for part in text.split(",") if part[-1:] in _QUOTES_AND_SPACES}
+    names = {end[:-1].rstrip("\\").rpartition(end[-1])[2] for end in ends if end[-1:] in _QUOTES}
+    return {name.lstrip("-") for name in names}
 
 
 def has_any(signs: tuple[str, ...], lowered: str) -> bool:

@@ -7,9 +7,12 @@ the long way (`finish`), which opens, bounds, cleans and redacts part by part; b
 
 from __future__ import annotations
 
+from functools import lru_cache
+from gc import get_referents
 from typing import Any
 
 from agenttrace.core.identity import SPAN_KEY_MASK
+from agenttrace.core.jsonable import quoted
 from agenttrace.core.limits import Limits
 from agenttrace.core.snapshot import EXACT_INT
 from agenttrace.core.span import Span
@@ -45,8 +48,23 @@ _NOT_IN_A_ROW = ("name", "input", "output", "scores")
 """What running code set on its span, and what has to be worked out for a whole span."""
 
 
+_WORDS = {None: "null", True: "true", False: "false"}
+
+
 class NotPlain(Exception):
     """A value has to go the long way."""
+
+
+@lru_cache(maxsize=1024)
+def _mapping_of(names: tuple[str, ...]) -> str:
+    """The JSON of a mapping with these names, with ``%s`` in place of each value.
+
+    Raises:
+        NotPlain: a name stands twice, or is no text that can be stored.
+    """
+    if len(set(names)) < len(names) or not all(map(str.isprintable, names)):
+        raise NotPlain
+    return "{" + ",".join([quoted(name).replace("%", "%%") + ":%s" for name in names]) + "}"
 
 
 class Encoder:
@@ -109,35 +127,39 @@ class Encoder:
         )
 
     def _inputs(self, names: tuple[str, ...], arguments: tuple[Any, ...], limits: Limits) -> str:
-        values = dict(zip(names, arguments))  # noqa: B905 - the keyword costs as much as the dict
-        is_heavy = False
-        for name, value in values.items():
+        texts = []
+        for value in arguments:
             kind = type(value)
             if kind is str:
                 if len(value) >= self._shortest or not value.isascii():
-                    is_heavy = True
+                    break
+                texts.append(quoted(value))
             elif kind is int:
                 if not -EXACT_INT < value < EXACT_INT:
                     raise NotPlain
-            elif value is not None and kind is not bool:
-                is_heavy = True
-                if kind is Frozen:
-                    values[name] = _content(value)
-        if not is_heavy:
-            text: str = self._to_json(values).decode()
-            return text
+                texts.append(value)
+            elif value is None or kind is bool:
+                texts.append(_WORDS[value])
+            else:
+                break
+        else:
+            return _mapping_of(names) % tuple(texts)
         self._is_heavy = True
+        values = {
+            name: _content(value) if type(value) is Frozen else value
+            for name, value in zip(names, arguments)  # noqa: B905 - the keyword costs as much as the dict
+        }
         return self.encoded(values, limits)
 
     def _output(self, output: Any, limits: Limits) -> str:
         kind = type(output)
-        if (
-            kind is bool
-            or (kind is str and len(output) < self._shortest and output.isascii())
-            or (kind is int and -EXACT_INT < output < EXACT_INT)
-        ):
-            text: str = self._to_json(output).decode()
-            return text
+        if kind is str:
+            if len(output) < self._shortest and output.isascii():
+                return quoted(output)
+        elif kind is bool:
+            return _WORDS[output]
+        elif kind is int and -EXACT_INT < output < EXACT_INT:
+            return str(output)
         self._is_heavy = True
         return self.encoded(_content(output) if kind is Frozen else output, limits)
 
@@ -173,9 +195,7 @@ class Encoder:
         text: str = json.decode()
         return text
 
-    def _look(  # noqa: C901 - calls would cost too much
-        self, value: Any, limits: Limits
-    ) -> tuple[set[type], int, list[str]]:
+    def _look(self, value: Any, limits: Limits) -> tuple[set[type], int, set[str]]:
         """The types in a value, the number of its items, each counted where it stands, and its texts.
 
         Raises:
@@ -184,47 +204,45 @@ class Encoder:
         """
         kind = type(value)
         if kind in _SCALARS:
-            return {kind}, 1, [value] if kind is str else []
+            return {kind}, 1, {value} if kind is str else set()
         if kind not in _CONTAINERS:
             raise NotPlain
-        harmless, most, room = self.redaction.harmless_keys, limits.items, limits.value // _PER_ITEM
-        all_kinds: set[type] = set()
-        level, count, texts, lists = [value], 1, [], []
+        most, room = limits.items, limits.value // _PER_ITEM
+        level = containers = [value]
+        items: list[Any] = []
+        count = 1
         for _ in range(limits.depth):
-            below: list[Any] = []
-            for part in level:
-                items: Any = part
-                if type(part) is dict:
-                    if not part.keys() <= harmless:
-                        self._check_keys(part)
-                    if "value" in part and is_named_value(part, self.redaction):
-                        raise NotPlain
-                    items = part.values()
-                else:
-                    lists.append(part)
-                count += len(part)
-                if len(part) > most or count > room:
-                    raise NotPlain
-                kinds = set(map(type, items))
-                all_kinds |= kinds
-                if len(kinds) == 1 and str in kinds:
-                    texts += items
-                    continue
-                if str in kinds:
-                    texts += [item for item in items if type(item) is str]
-                if not kinds <= _SCALARS:
-                    if not kinds <= _PLAIN:
-                        raise NotPlain
-                    below += [item for item in items if type(item) in _CONTAINERS]
-            if not below:
-                if holds_named(lists, self.redaction):
-                    raise NotPlain
-                return all_kinds, count, texts
-            level = below
-        raise NotPlain
+            size = sum(map(len, level))
+            count += size
+            if count > room or (size > most and max(map(len, level)) > most):
+                raise NotPlain
+            below = get_referents(*level)  # a loop over the items would take five times as long
+            if len(below) < size:
+                raise NotPlain
+            items += below
+            level = [item for item in below if type(item) in _CONTAINERS]
+            if not level:
+                break
+            containers = containers + level
+        else:
+            raise NotPlain
+        kinds = set(map(type, items))
+        if not kinds <= _PLAIN:
+            raise NotPlain
+        self._check_names(containers)
+        return kinds, count, {item for item in items if type(item) is str}
 
-    def _check_keys(self, part: dict[Any, Any]) -> None:
-        if not self.redaction.are_harmless(part):
+    def _check_names(self, containers: list[Any]) -> None:
+        redaction = self.redaction
+        mappings = [part for part in containers if type(part) is dict]
+        keys = set().union(*mappings)
+        if not keys <= redaction.harmless_keys and not all(map(redaction.are_harmless, mappings)):
+            raise NotPlain
+        if "value" in keys and any(is_named_value(part, redaction) for part in mappings if "value" in part):
+            raise NotPlain
+        if len(mappings) < len(containers) and holds_named(
+            [part for part in containers if type(part) is not dict], redaction
+        ):
             raise NotPlain
 
 

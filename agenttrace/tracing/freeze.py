@@ -13,6 +13,7 @@ from __future__ import annotations
 import io
 import pickle
 import sys
+from collections.abc import Iterable
 from gc import is_tracked
 from itertools import chain, islice
 from typing import Any, Literal
@@ -21,7 +22,8 @@ from agenttrace.core.handlers import handler_of
 from agenttrace.core.interruptions import thrown_in
 from agenttrace.core.limits import LONGEST_WHOLE, RECORDED, Limits
 from agenttrace.core.marks import cause_of, cut, not_read
-from agenttrace.core.reading_types import READS_UNCHANGING, is_hashable, is_unchanging, type_name
+from agenttrace.core.reading_types import READS_UNCHANGING, Handler, is_unchanging, type_name
+from agenttrace.core.small_records import NOT_SMALL, small_content
 from agenttrace.core.snapshot import Digest, StandIn, first_snapshot, snapshot
 from agenttrace.core.tagged import escaped
 
@@ -59,10 +61,10 @@ _VAST_SHARE = 4
 
 
 _OBJECT_SIZE = 32
-"""What each item counts for in a short list with immutable objects."""
+"""What each item counts for in a short list with objects."""
 
-_unchanging: set[type] = set()
-"""The types of the standard library that are known to travel by reference."""
+_unchanging: dict[type, Handler] = {}
+"""The types of the standard library that are known to travel by reference, read by these functions."""
 
 
 Form = Literal["plain", "whole", "packed", "items"]
@@ -110,7 +112,11 @@ class _Packer(pickle.Pickler):
     def reducer_override(self, value: Any) -> Any:
         if value is StandIn:  # asked for, too, as part of what is answered below: it is packed by its name
             return NotImplemented
-        return StandIn, (type_name(type(value)), first_snapshot(value, limits=self.limits)[0])
+        kind = type(value)
+        content, _ = small_content(value, kind, self.limits)
+        if content is NOT_SMALL:
+            content, _ = first_snapshot(value, limits=self.limits)
+        return StandIn, (type_name(kind), content)
 
 
 _packers: list[_Packer] = []
@@ -157,20 +163,20 @@ def freeze(value: Any, limits: Limits = RECORDED) -> Any:  # noqa: C901 - the fl
             return _packed_or_walked(value, limits)
         if kind is list or kind is tuple:
             if len(value) <= _FLAT_ITEMS:
-                heavy = objects = False
+                heavy = False
                 for item in value:
-                    item_kind = type(item)
-                    if item_kind is str:
+                    if (item_kind := type(item)) is str:
                         heavy = heavy or len(item) > LIGHT_TEXT
-                    elif (
-                        not (item_kind is int or item is None or item_kind is bool or item_kind is float)
-                    ) and not (objects := _stays_as_it_is(item_kind)):
-                        break
+                    elif not (item_kind is int or item is None or item_kind is bool or item_kind is float):
+                        return _with_objects(value, limits) or _packed_or_walked(value, limits)
                 else:
-                    return _scalars(value, limits, heavy) if heavy or objects else [*value]
+                    return _scalars(value, limits) if heavy else [*value]
             return _packed_or_walked(value, limits)
         if kind is bytes and limits.bytes < len(value) <= LONGEST_WHOLE:
             return Frozen(value, len(value), "whole")
+        small = small_content(value, kind, limits)
+        if small[0] is not NOT_SMALL:
+            return Frozen(*small)
     except Exception as error:  # choke-point: changed by another thread meanwhile, or no stack left
         if thrown_in(error):
             raise
@@ -200,13 +206,17 @@ def _stays_as_it_is(kind: type) -> bool:
 
     A handler that the user registered for one runs on the caller's thread.
     """
-    handler = handler_of(kind) if is_hashable(kind) else None
-    if handler is None or not any(handler is ours for ours in READS_UNCHANGING):
+    if type(kind) is not type:  # as those of the standard library are
         return False
-    if kind not in _unchanging:
-        if not is_unchanging(kind):  # a class of the user's, registered with a function that we use, too
-            return False
-        _unchanging.add(kind)
+    handler = handler_of(kind)
+    if handler is None:
+        return False
+    if _unchanging.get(kind) is handler:
+        return True
+    # A class of the user's may be registered with a function that we use, too.
+    if not any(handler is ours for ours in READS_UNCHANGING) or not is_unchanging(kind):
+        return False
+    _unchanging[kind] = handler
     return True
 
 
@@ -225,12 +235,30 @@ def _escaped(value: dict[str, Any]) -> dict[str, Any]:
     return value if cause_of(value) == "not recorded" else escaped(value)
 
 
-def _scalars(value: list[Any] | tuple[Any, ...], limits: Limits, heavy: bool) -> Frozen:
-    """A short list with immutable objects or long texts, which travel by reference, as each would alone."""
-    if not heavy:
-        return Frozen([*value], _OBJECT_SIZE * len(value), "whole")
+def _scalars(value: Iterable[Any], limits: Limits) -> Frozen:
+    """A short list with long texts, which travel by reference, as each would alone."""
     items = [freeze(item, limits) for item in value]
     return Frozen(items, sum(item.size for item in items if type(item) is Frozen), "items")
+
+
+def _with_objects(value: list[Any] | tuple[Any, ...], limits: Limits) -> Frozen | None:
+    """A short list with immutable objects, which travel by reference, or with small records and enums; None
+    if it holds anything else."""
+    items: list[Any] = []
+    long = False
+    size = _OBJECT_SIZE * len(value)
+    for item in value:
+        kind = type(item)
+        if kind is str:
+            long = long or len(item) > LIGHT_TEXT
+        elif not (kind is int or item is None or kind is bool or kind is float or _stays_as_it_is(kind)):
+            content, more = small_content(item, kind, limits)
+            size += more
+            if content is NOT_SMALL or size > limits.value // _VAST_SHARE:
+                return None
+            item = StandIn(type_name(kind), content)
+        items.append(item)
+    return _scalars(items, limits) if long else Frozen(items, size, "whole")
 
 
 def _packed_or_walked(value: Any, limits: Limits) -> Frozen:

@@ -122,7 +122,8 @@ _MOST_ITEMS = "0 if _at_r[1] is None else _at_most_items(_at_r[1].limits)"
 """Source of how many items of a generator's output are recorded; all of them are counted."""
 
 _MAX_SHAPES = 1024
-"""Sources that are kept compiled, and printable: one for each call style and signature."""
+"""Sources that are kept compiled, and printable (a quarter more for a while): one for each call style and
+signature."""
 
 _sources: dict[str, _Lines] = {}
 
@@ -154,8 +155,11 @@ def _make_printable(name: str, write: Callable[[], str]) -> None:
         return
     lines = _sources[name] = _Lines(write)
     linecache.cache[name] = (1, None, cast(list[str], lines), name)
-    if len(_sources) > _MAX_SHAPES:
-        for oldest in list(islice(_sources, len(_sources) - _MAX_SHAPES)):
+    more = len(_sources) - _MAX_SHAPES
+    if (
+        more > _MAX_SHAPES // 4
+    ):  # many at once: a dictionary that loses them one by one finds its oldest slowly
+        for oldest in list(islice(_sources, more)):
             _sources.pop(oldest, None)
             linecache.cache.pop(oldest, None)
 

@@ -32,6 +32,7 @@ PIECES = [
         "a b. ",
         "\u00a0",
     ),
+    *('"city": "Paris", ', '"password":"', '"--token","', '"to\\nken":', "'days': 3, "),
     *('"password": "', "password=", "'token', '", "--password ", "<secret>", "curl -u a:", "://a:b@", "%3D"),
     "gh" + "p_" + "a1B2c3D4" * 5,
 ]
@@ -57,6 +58,10 @@ def test_what_is_found_in_none_is_harmless_in_each(several, which):
         '["api_key" , "hunter2-9", "x"]',
         "run --api-key hunter2-9",
         "<password>hunter2-9</password>",
+        '"--api-key","hunter2-9"',
+        '"api-key":"hunter2-9"',
+        "'api_key':'hunter2-9'",
+        '"long ' + "of it " * 15 + 'api_key":"hunter2-9"',
         '{\\"api_key\\": \\"hunter2-9\\"}',
         "curl -u ann:hunter2-9 x.org",
     ],
