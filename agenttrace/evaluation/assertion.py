@@ -259,9 +259,10 @@ def require_passed(
     """Return the report if it passes, or if it meets every requirement without an errored result.
 
     With a baseline, return it where it has an example in common with that, is not worse
-    (`RunComparison.is_worse`), and the requirements hold if there are any: see `assert_test`; what the
-    metrics of a task require is required, too. With requirements its metadata has what was measured: the
-    lines as *requirement*, each as data in *requirements* or with its metric. With a `redaction` what is printed is without secrets; the report itself stays as it is.
+    (`RunComparison.is_worse`), and the requirements hold if there are any: see `assert_test`. What metrics
+    of a task require is required, too. With requirements its metadata has what was measured: the lines as
+    *requirement*, each as data in *requirements*, or with its metric. With a `redaction` what is printed is
+    without secrets; the report itself stays as it is.
     `see` is asked where it fails: the text says then how to look at traces.
 
     Raises:
