@@ -30,6 +30,7 @@ from agenttrace.evaluation.evaluate import run_evaluation
 from agenttrace.evaluation.requirement import Requirement
 from agenttrace.evaluation.run import TIMEOUT, EvaluationOptions
 from agenttrace.reports.metrics import has_errored_metric
+from agenttrace.reports.requirements import requirements_of
 from agenttrace.runs.saved_baseline import left_out
 from agenttrace.scoring.redacted import redacted_report
 from agenttrace.store.viewer_note import see_in
@@ -182,7 +183,9 @@ def _verdict(
     if has_errored_metric(report):
         code = ERRORED
     if not counted.results:
-        return report, code
+        return report, code or (
+            0 if all(row.get("holds") is True for row in requirements_of(report)) else FAILED
+        )
     try:
         counted = require_passed(counted, requirements, before)
     except EvaluationFailed as failed:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import importlib
 import inspect
 import sys
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from agenttrace.core.errors import ConfigError, did_you_mean, with_article
+from agenttrace.core.errors import ConfigError, did_you_mean, error_text, with_article
+from agenttrace.core.text import error_line
 
 
 def imported_function(text: str, *directories: Path) -> Callable[..., Any]:
@@ -37,7 +39,7 @@ def imported(text: str, *directories: Path) -> tuple[Any, Any]:
     The working directory is searched for the module too, and then the `directories`.
 
     Raises:
-        ConfigError: the text is no such name, or there is no such module or name.
+        ConfigError: the text is no such name, there is no such module or name, or importing it raises.
     """
     if not all(text.partition(":")):
         raise ConfigError(f"got {text!r}, wanted package.module:function")
@@ -50,13 +52,15 @@ def imported(text: str, *directories: Path) -> tuple[Any, Any]:
         target: Any = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
         if error.name is None or not module_name.startswith(error.name):
-            raise
+            raise ConfigError(_cannot_be_imported(module_name, error)) from error
         raise ConfigError(f"there is no module {error.name!r} in {here} or on the path") from None
     except SystemExit as ending:  # its 0 would say that a run passed which never began
         raise ConfigError(
             f"the module {module_name!r} ends the process when it is imported "
             f"(exit code {ending.code or 0}); put what it runs below `if __name__ == '__main__':`"
         ) from None
+    except Exception as error:  # choke-point: a module of the user's own may raise anything
+        raise ConfigError(_cannot_be_imported(module_name, error)) from error
     owner = None
     for name in path.split("."):
         owner = target
@@ -66,6 +70,15 @@ def imported(text: str, *directories: Path) -> tuple[Any, Any]:
             hint = did_you_mean(name, [n for n in dir(target) if not n.startswith("_")])
             raise ConfigError(f"{module_name} has no {path!r}{hint}") from None
     return owner, target
+
+
+def _cannot_be_imported(module_name: str, error: Exception) -> str:
+    """What a module raised, and where."""
+    frames = traceback.extract_tb(error.__traceback__)
+    file, line = frames[-1].filename, frames[-1].lineno
+    if isinstance(error, SyntaxError):
+        file, line = error.filename or file, error.lineno
+    return f"the module {module_name!r} cannot be imported: {error_line(error_text(error))} ({file}:{line})"
 
 
 def _first_parameter(function: Any) -> list[str]:

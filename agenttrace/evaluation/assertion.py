@@ -23,7 +23,6 @@ from agenttrace.evaluation.evaluate import run_evaluation, run_evaluation_async
 from agenttrace.evaluation.requirement import (
     Require,
     Requirement,
-    Verdict,
     check_requirements,
     parsed_requirements,
 )
@@ -37,6 +36,7 @@ from agenttrace.evaluation.run import (
 from agenttrace.evaluation.trials import MAX_TRIALS, TrialsBy, examples_of_trials, settled_by
 from agenttrace.redaction import Redaction
 from agenttrace.reports.first_line import failure_line
+from agenttrace.reports.requirements import requirement_text, requirements_of
 from agenttrace.reports.run_comparison import comparison_text, regression_line
 from agenttrace.reports.terminal import report_text
 from agenttrace.runs.baseline import Baseline, baseline_of
@@ -259,9 +259,10 @@ def require_passed(
     """Return the report if it passes, or if it meets every requirement without an errored result.
 
     With a baseline, return it where it has an example in common with that, is not worse
-    (`RunComparison.is_worse`), and the requirements hold if there are any: see `assert_test`. With
-    requirements its metadata has what was measured: the lines as *requirement*, each as data in
-    *requirements*. With a `redaction` what is printed is without secrets; the report itself stays as it is.
+    (`RunComparison.is_worse`), and the requirements hold if there are any: see `assert_test`. What metrics
+    of a task require is required, too. With requirements its metadata has what was measured: the lines as
+    *requirement*, each as data in *requirements*, or with its metric. With a `redaction` what is printed is
+    without secrets; the report itself stays as it is.
     `see` is asked where it fails: the text says then how to look at traces.
 
     Raises:
@@ -275,8 +276,13 @@ def require_passed(
     not_run = report.counts.get("not_run", 0)
     if requirements:
         verdicts = [requirement.verdict(report) for requirement in requirements]
-        passes = all(verdict.holds for verdict in verdicts) and not not_run
-        report = replace(report, metadata={**report.metadata, **_measured(verdicts)})
+        rows = [verdict.to_dict() for verdict in verdicts]
+        report = replace(report, metadata={**report.metadata, "requirements": rows})
+    required = requirements_of(report)
+    if required:
+        report = replace(report, metadata={**report.metadata, "requirement": _in_words(required)})
+        judged = not not_run and not report.counts["errored"]
+        passes = judged and all(row.get("holds") is True for row in required)
     if baseline is None and passes:
         return report
     shown = report if redaction is None else redacted_report(report, redaction)
@@ -286,7 +292,7 @@ def require_passed(
             text = f"{regression_line(comparison)}\n{comparison_text(comparison)}\n"
             text += report_text(shown, see())
             raise EvaluationFailed(text, report)
-        passes = passes or not requirements
+        passes = passes or not required
     if not passes:
         line = _not_run_line(shown) if not_run else failure_line(shown)
         raise EvaluationFailed(f"{line}\n{report_text(shown, see())}", report)
@@ -302,7 +308,6 @@ def _not_run_line(report: EvaluationReport) -> str:
     return f"{line}; {failure_line(replace(report, results=ran))}" if bad else line
 
 
-def _measured(verdicts: Sequence[Verdict]) -> dict[str, Any]:
-    """What was measured, for a report's metadata. What is not met comes first: a short line shows no more."""
-    lines = [str(verdict) for verdict in sorted(verdicts, key=lambda verdict: verdict.holds)]
-    return {"requirement": " · ".join(lines), "requirements": [verdict.to_dict() for verdict in verdicts]}
+def _in_words(rows: Sequence[Mapping[str, Any]]) -> str:
+    """What was required and measured. What is not met comes first: a short line shows no more."""
+    return " · ".join(requirement_text(row) for row in sorted(rows, key=lambda row: row.get("holds") is True))

@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from agenttrace.core.errors import ConfigError, did_you_mean
 from agenttrace.core.report import EvaluationReport, ScoringResult
+from agenttrace.evaluation.bound import SIGN_AND_NUMBER, Bound
 from agenttrace.evaluation.measures import Measured, mean_of, pass_power, pass_rate, worst_pass_rate
 from agenttrace.reports.requirements import requirement_text
 
-ROUNDING = 1e-9
-"""A measure this near to a bound is the bound: 0.7 is no sum of binary fractions."""
-
-_SIGNS: dict[str, Callable[[float, float], bool]] = {
-    ">=": lambda value, bound: value >= bound - ROUNDING,
-    ">": lambda value, bound: value > bound + ROUNDING,
-    "==": lambda value, bound: abs(value - bound) <= ROUNDING,
-    "<=": lambda value, bound: value <= bound + ROUNDING,
-    "<": lambda value, bound: value < bound - ROUNDING,
-}
-_LINE = re.compile(
-    r"\s*(?P<measure>[\w^@]+)\s*(?:\((?P<scorer>.+)\))?\s*(?P<sign>>=|<=|==|>|<)\s*(?P<bound>\d*\.?\d+|\d+\.)\s*"
-)
+_LINE = re.compile(r"\s*(?P<measure>[\w^@]+)\s*(?:\((?P<scorer>.+)\))?\s*" + SIGN_AND_NUMBER)
 _POWER = re.compile(r"(pass[\^@])([1-9]\d*)")
 _MEASURES = ("pass_rate", "worst_pass_rate", "pass^3", "pass@3", "mean(Scorer)", "pass_rate(Scorer)")
 
@@ -111,7 +100,7 @@ class Requirement:
 
     def accepts(self, value: float) -> bool:
         """Return True if this value of the measure meets the bound."""
-        return _SIGNS[self.sign](value, self.bound)
+        return Bound(self.sign, self.bound).accepts(value)
 
     def _measure(self, results: Sequence[ScoringResult]) -> Measured:
         if self.k is not None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.core.score import Score
 from agenttrace.core.text import error_line
+from agenttrace.reports.requirements import requirement_text, requirements_of
 from agenttrace.reports.text import safe_line
 from agenttrace.reports.trials import reasons, says_why, share_of_trials, times, trials_together
 
@@ -21,16 +23,20 @@ def failure_line(report: EvaluationReport) -> str:
     """
     rest = _failure_line(report)
     judged = all(result.outcome in ("passed", "failed") for result in report.results)
-    unmet = "; ".join(_unmet(report.metadata.get("requirements"))) if judged else ""
+    unmet = "; ".join(_unmet(requirements_of(report))) if judged else ""
     return safe_line("; ".join(filter(None, (unmet, rest))), FAILURE_WIDTH)
 
 
-def _unmet(requirements: object) -> Iterator[str]:
+def _unmet(requirements: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """``required pass^3 >= 0.5, got 0.22 (0.13 to 0.35)`` for each requirement that is not met."""
-    for one in requirements if isinstance(requirements, list) else ():
-        if isinstance(one, Mapping) and one.get("holds") is False:
+    for one in requirements:
+        if one.get("holds") is not False:
+            continue
+        if "interval" in one:
             low, high = one["interval"]
             yield f"required {one['require']}, got {one['value']:.3g} ({low:.2f} to {high:.2f})"
+        else:
+            yield f"required {requirement_text(one)}"
 
 
 def _failure_line(report: EvaluationReport) -> str:

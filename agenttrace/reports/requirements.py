@@ -13,9 +13,15 @@ LONGEST = 500
 
 
 def requirements_of(report: EvaluationReport) -> list[Mapping[str, Any]]:
-    """The requirements with what was measured, as a report's metadata have them; empty without any."""
-    rows = report.metadata.get("requirements")
-    return [row for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
+    """The requirements with what was measured, those of the run and then those of a task's metrics, as a
+    report's metadata have them; empty without any."""
+    metrics = _mappings(report.metadata.get("metrics"))
+    of_metrics = (row for metric in metrics for row in _mappings(metric.get("requirements")))
+    return [*_mappings(report.metadata.get("requirements")), *of_metrics]
+
+
+def _mappings(rows: object) -> list[Mapping[str, Any]]:
+    return [row for row in rows if isinstance(row, Mapping)] if isinstance(rows, list | tuple) else []
 
 
 def is_accepted(report: EvaluationReport) -> bool:
@@ -48,8 +54,7 @@ def requirements_verdict(report: EvaluationReport) -> str:
 
 def expected_failures(report: EvaluationReport) -> list[Mapping[str, Any]]:
     """The failures that xfail or a quarantine accept, as the metadata have them; empty without any."""
-    rows = report.metadata.get("expected_failures")
-    return [row for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
+    return _mappings(report.metadata.get("expected_failures"))
 
 
 def why_expected(report: EvaluationReport, position: int) -> str | None:
@@ -83,6 +88,9 @@ def requirement_lines(report: EvaluationReport) -> Iterator[Line]:
 def requirement_text(row: Mapping[str, Any]) -> str:
     """A requirement with what was measured, from its data."""
     value, interval = row.get("value"), row.get("interval")
+    if "counts" in row and interval is None:  # a metric's
+        got = f"{value:.4g}" if isinstance(value, int | float) else "no number"
+        return f"{row.get('require')}, got {got} ({row.get('counts')})"
     if not isinstance(value, int | float) or not isinstance(interval, Sequence) or not _is_pair(interval):
         return str(row.get("require"))
     doubt = ": too few trials to tell" if row.get("unsure") else ""

@@ -17,6 +17,7 @@ from agenttrace.core.text import short_repr
 from agenttrace.process.threads import DaemonExecutor
 from agenttrace.statistics import classification as of_classes
 from agenttrace.tasks import metric_entries as entries
+from agenttrace.tasks.metric_requirements import requirement_rows, unmet_rows
 from agenttrace.tasks.observation import (
     MetricError,
     NoValue,
@@ -41,6 +42,7 @@ class MetricResult:
     `values` are its numbers by name, ``{"": 0.75}`` where there is one; None where it is undefined, and
     `reason` says why. `count` samples of `total` had a value; `left_out` says how many of the others there
     are of each kind: errored samples are never counted as 0. `error` says why nothing could be worked out.
+    `requirements` has a row for each bound of its `require`: *require*, *value*, *counts*, *holds*.
     """
 
     name: str
@@ -54,6 +56,7 @@ class MetricResult:
     details: Mapping[str, Any] = field(default_factory=dict)
     reason: str = ""
     error: str | None = None
+    requirements: Sequence[Mapping[str, Any]] = ()
 
     @property
     def value(self) -> float | None:
@@ -303,14 +306,18 @@ def measured(
     """Work out one metric of a scorer over the results of a run. Never raises: `MetricResult.error` has it,
     after the `source` of the metric (``path:line``)."""
     reader = Reader(*observed(results, scorer))
-    error = None
-    figures = Figures({})
+    head, error = f"{metric_name(entry)} of {scorer}", None
+    figures, rows = Figures({}), []
     try:
         figures = _ARITHMETIC[entry.type](entry, reader)
+        counts = f"over {reader.count} of {reader.total}"
+        rows = requirement_rows(entry, figures.values, head=head, counts=counts)
     except MetricError as trouble:
         error = str(trouble)
     except Exception as trouble:  # choke-point: a metric of the user's own may raise anything
         error = error_text(trouble)
+    if error is not None:
+        rows = unmet_rows(entry, head=head, why="the metric errored")
     return MetricResult(
         name=metric_name(entry),
         type=entry.type,
@@ -323,4 +330,5 @@ def measured(
         details=figures.details,
         reason=figures.reason,
         error=error and (f"{source}: {error}" if source else error),
+        requirements=rows,
     )

@@ -85,8 +85,12 @@ def _traces(entry: TracesEntry, document: Document, store: str | Store | None) -
     except TelemetryError as error:
         how = "agenttrace traces export --to otlp writes files that can be read"
         raise at(document, ("traces",), f"{error}; {how}") from None
-    except (AgentTraceError, OSError) as error:
+    except AgentTraceError as error:
         raise at(document, ("traces",), error) from None
+    except OSError as error:
+        is_absent = isinstance(error, FileNotFoundError)
+        why = "there is no such file" if is_absent else f"cannot be read: {error.strerror or error}"
+        raise at(document, ("traces",), f"{entry.path or entry.store}: {why}") from None
     traces = traces[: entry.limit]
     if not traces:
         raise at(document, ("traces",), "there are no such traces")

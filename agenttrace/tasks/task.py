@@ -153,6 +153,8 @@ def _planned(
             if metric_name(metric) in names:
                 raise at(document, place, f"two metrics are called {metric_name(metric)!r}; give one a name")
             names.add(metric_name(metric))
+            if entry.purpose == "qa" and metric.require is not None:
+                raise at(document, (*place, "require"), "purpose: qa informs, require decides; keep one")
             try:
                 _check(metric, examples, document.path.parent)
             except ConfigError as error:

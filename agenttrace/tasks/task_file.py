@@ -16,13 +16,14 @@ from pydantic import (
     model_validator,
 )
 
-from agenttrace.core.errors import DatasetError, ScorerError, did_you_mean
+from agenttrace.core.errors import ConfigError, DatasetError, ScorerError, did_you_mean
 from agenttrace.core.example import Example
 from agenttrace.core.text import short_repr
-from agenttrace.datasets.document import SCHEMA_KEY, Document, Place
+from agenttrace.datasets.document import OWN_KEYS, PLATFORM_DATASET_KEYS, SCHEMA_KEY, Document, Place
 from agenttrace.datasets.files import read_text
 from agenttrace.datasets.json_format import parse_json
 from agenttrace.datasets.yaml_format import MAX_BYTES, parse_yaml
+from agenttrace.evaluation.requirement import Requirement
 from agenttrace.scoring.written_scorers import name_and_options, type_and_options
 from agenttrace.tasks.metric_entries import METRICS, Metrics, Strict
 
@@ -125,8 +126,15 @@ def _is_short(value: Mapping[str, Any]) -> bool:
     return key not in ScorerEntry.model_fields and (options is None or isinstance(options, Mapping))
 
 
-def _as_list(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
+def _lines(value: Any) -> Any:
+    """A line or a list of lines, each one that can be read; whether its scorer is there is seen later."""
+    lines = [value] if isinstance(value, str) else value
+    try:
+        for line in lines if isinstance(lines, list) else (lines,):
+            Requirement.parse(line)
+    except ConfigError as error:
+        raise ValueError(str(error)) from None
+    return lines
 
 
 class TaskFile(Strict):
@@ -145,7 +153,7 @@ class TaskFile(Strict):
     )
     traces: Annotated[TracesEntry, BeforeValidator(_path_alone)] | None = None
     scorers: list[Annotated[ScorerEntry, BeforeValidator(_scorer_as_mapping)]] = Field(default_factory=list)
-    require: Annotated[list[str], BeforeValidator(_as_list)] = Field(
+    require: Annotated[list[str], BeforeValidator(_lines)] = Field(
         default_factory=list, description="What must hold for the run to pass, such as pass_rate >= 0.8."
     )
 
@@ -163,7 +171,7 @@ def read_document(path: Path) -> Document:
 def is_task_file(path: str | Path) -> bool:
     """Whether a file is a task rather than a file of examples.
 
-    It has a key of a task, or a scorer with a `type`, or no examples and a key that is nearly one of a task.
+    It has a key of a task, or a scorer with a `type`, or a key that is nearly one of a task.
     A file that cannot be read is none: reading it as examples says what is wrong.
     """
     path = Path(path)
@@ -178,7 +186,8 @@ def is_task_file(path: str | Path) -> bool:
     scorers = data.get("scorers")
     if TASK_KEYS & data.keys() or any("type" in one for one in _mappings(scorers)):
         return True
-    return "examples" not in data and any("did you mean" in did_you_mean(key, TASK_KEYS) for key in data)
+    known = {*OWN_KEYS, *PLATFORM_DATASET_KEYS}
+    return any("did you mean" in did_you_mean(key, TASK_KEYS) for key in data if key not in known)
 
 
 def _mappings(entries: Any) -> list[Mapping[str, Any]]:
@@ -273,6 +282,10 @@ def _first_error(error: ValidationError, document: Document) -> DatasetError:
         return at(document, place, f"there is no metric {tag!r}{did_you_mean(tag, METRICS)}")
     if kind == "value_error":
         return at(document, place, str(first.get("ctx", {}).get("error")))
+    if kind == "greater_than_equal":
+        return at(
+            document, place, f"got {short_repr(first['input'])}, wanted at least {first.get('ctx', {})['ge']}"
+        )
     wanted = _WANTED.get(kind) or first["msg"].removeprefix("Input should be ")
     return at(document, place, f"got {short_repr(first['input'])}, wanted {wanted}")
 

@@ -214,3 +214,28 @@ def test_json_errors_name_the_line_too(write):
         DatasetError, match=r"task.json:6: scorers\[0\]\.metrics\[0\]: there is no metric 'men'"
     ):
         load_task(write(text, "task.json"))
+
+
+SHORT = "function: an_agent:run\nexamples: [{input: a}]\nscorers: [{type: function_call_coverage, function_calls: [a]}]\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("require: 0.8\n" + SHORT, "task.yaml:1: require: require is a line such as 'pass_rate >= 0.8'"),
+        ("require: pass_rate > 2\n" + SHORT, "task.yaml:1: require: require is a line such as"),
+        (SHORT + "require:\n- pass_rate > 0.2\n- pas_rate > 0.2\n", "task.yaml:4: require: require has no measure 'pas_rate'"),
+        (SHORT.replace("examples: [{input: a}]", "dataset: {path: a, limit: 0}"), "dataset.limit: got int 0, wanted at least 1"),
+        (SHORT.replace("function: an_agent:run\nexamples: [{input: a}]", "traces: none.json"), "task.yaml:1: traces: none.json: there is no such file"),
+        (SHORT.replace("an_agent", "raising"), "task.yaml:1: function: the module 'raising' cannot be imported: ZeroDivisionError: division by zero ("),
+        (SHORT.replace("an_agent", "unreadable"), "unreadable.py:2)"),
+        (SHORT.replace("function_call_coverage, function_calls: [a]", "'needing:S'"), "task.yaml:3: scorers[0]: the module 'needing' cannot be imported: ModuleNotFoundError"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_or_imported_is_said_with_the_place_in_the_task(write, text, message):
+    write("x = 1\ny = 1 / 0\n", "raising.py")
+    write("x = 1\ndef f(:\n", "unreadable.py")
+    write("import no_module_of_this_name\n", "needing.py")
+    with pytest.raises(DatasetError) as trouble:
+        load_task(write(text))
+    assert message in str(trouble.value)

@@ -20,10 +20,10 @@ VALID = [
     "dataset: {path: a.csv, columns: [x], only: [a*], tags: [t], limit: 3}\nfunction: a:b\nscorers: ['a:b:c=1']",
     "$schema: x\nkey: k\ndisplay_name: n\ndescription: d\ntags: [a]\nexamples: [{input: a, expected_tools: [b]}]\nscorers: [{ToolOrder: {threshold: 0.5}}]",
     "traces: runs.jsonl\nrequire: pass_rate >= 0.5",
-    "traces: {where: 'since:1d', store: a.db, project: p, limit: 1, by: input}\nrequire: [a, b]\nscorers: [{type: t, any: {option: [1]}, key: k, purpose: qa, display_name: d}]",
-    "dataset: a\nscorers: [{type: t, metrics: [{type: mean}, {type: max, field: a}, {type: min, name: n}, {type: std_dev, ddof: 0}, {type: frequency}]}]",
+    "traces: {where: 'since:1d', store: a.db, project: p, limit: 1, by: input}\nrequire: ['pass_rate > 0.5', 'mean(T) < 0.1']\nscorers: [{type: t, any: {option: [1]}, key: k, purpose: qa, display_name: d}]",
+    "dataset: a\nscorers: [{type: t, metrics: [{type: mean}, {type: max, field: a}, {type: min, name: n, require: '>= 0.5'}, {type: std_dev, ddof: 0}, {type: frequency}]}]",
     "dataset: a\nscorers: [{type: t, metrics: [{type: precision, num_true_positives_field: a}, {type: recall, zero_division: 1}, {type: f1}, {type: f1_score}]}]",
-    "dataset: a\nscorers: [{type: t, metrics: [{type: binary_classification, field_gt: a, field_pred: b, positive_answer: true, negative_answer: 0}]}]",
+    "dataset: a\nscorers: [{type: t, metrics: [{type: binary_classification, field_gt: a, field_pred: b, positive_answer: true, negative_answer: 0, require: {f1: 0.5, recall: '> 0.5'}}]}]",
     "dataset: a\nscorers: [{type: t, metrics: [{type: multiclass_classification, field_gt: a, field_pred: b}, {type: python, function: 'a:b'}]}]",
 ]
 INVALID = [

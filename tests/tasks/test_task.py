@@ -311,6 +311,8 @@ def test_what_a_task_requires_is_told_and_left_to_who_decides(write):
         ("dataset: a.yaml", True),
         ("datset: a.yaml\nscorers: []", True),
         ("exampels: []", False),
+        ("functon: a:b\nexamples: [{input: a}]", True),
+        ("comments: c\nexamples: [{input: a}]", False),
         ("- a", False),
         ("{", False),
         ("", False),
