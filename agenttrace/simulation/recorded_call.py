@@ -93,14 +93,21 @@ def _made(kind: type[BaseException], message: str) -> BaseException | None:
         lambda: kind(_unquoted(message)),  # a KeyError
         lambda: kind.__new__(kind, message),  # the class takes other arguments, or makes a text of them
     )
-    for way in ways:
-        try:
-            error = way()
-            if str(error) == message:
-                return error
-        except Exception:  # choke-point: the class's own code
-            continue
-    return None
+    return next((error for error in map(_tried, ways) if error is not None and _text(error) == message), None)
+
+
+def _tried(way: Callable[[], BaseException]) -> BaseException | None:
+    try:
+        return way()
+    except Exception:  # choke-point: the class's own code
+        return None
+
+
+def _text(error: BaseException) -> str | None:
+    try:
+        return str(error)
+    except Exception:  # choke-point: the class's own code
+        return None
 
 
 def _unquoted(text: str) -> Any:

@@ -1,4 +1,4 @@
-# ruff: noqa: PT012, SIM117 - it is the end of a simulation's block that raises
+# ruff: noqa: SIM117 - it is the end of a simulation's block that raises
 """What is simulated wrongly is an error, and never lets the real tool run."""
 
 import asyncio
@@ -67,7 +67,7 @@ def test_what_can_be_read_once_is_no_answer(tracer, desk):
         with pytest.raises(ConfigError, match="can be used once"):
             tracer.simulate({"search": once})
     coroutine.close()
-    with pytest.raises(ConfigError, match="pages is a generator: .* an iterator, which can be read once"):
+    with pytest.raises(ConfigError, match=r"pages is a generator: .* an iterator, which can be read once"):
         with tracer.simulate({"pages": iter([1])}):
             raise AssertionError("the block ran")
 
@@ -79,7 +79,7 @@ def test_a_function_that_cannot_answer_a_generator_is_found_out_though_the_agent
         except Exception:
             return []
 
-    with pytest.raises(SimulationError, match="pages is a generator: .* got NoneType None"):
+    with pytest.raises(SimulationError, match=r"pages is a generator: .* got NoneType None"):
         with tracer.simulate({"pages": lambda query: None}):
             agent()
     with tracer.simulate({"pages": lambda query: iter([query])}):
@@ -97,7 +97,7 @@ def test_an_async_function_that_cannot_answer_a_generator_is_found_out(tracer, d
         return [query]
 
     for function in (nothing, lambda query: 5):
-        with pytest.raises(SimulationError, match="news is a generator: .* got int 5"):
+        with pytest.raises(SimulationError, match=r"news is a generator: .* got int 5"):
             with tracer.simulate({"news": function}):
                 asyncio.run(agent())
     with tracer.simulate({"news": something}):
