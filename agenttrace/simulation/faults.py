@@ -40,13 +40,12 @@ class FaultyRun(ReplayedRun):
 
     def _reply(self, call: RecordedCall, callee: Callee) -> Reply:
         reply = super()._reply(call, callee)
-        kind = self._faults.get(call.span.name)
-        if kind is None:
-            return reply
-        faulty = self._with_fault(kind, call, reply)
-        if faulty is None:
-            return reply
-        del self._faults[call.span.name]
+        with self._lock:
+            kind = self._faults.get(call.span.name)
+            faulty = None if kind is None else self._with_fault(kind, call, reply)
+            if faulty is None:
+                return reply
+            del self._faults[call.span.name]
         return faulty
 
     def _with_fault(self, kind: Kind, call: RecordedCall, reply: Reply) -> Reply | None:
