@@ -14,7 +14,7 @@ from agenttrace.core.text import shorten
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.matcher import Context
 from agenttrace.expectations.reading import in_favour
-from agenttrace.expectations.values import agree, differences, prepare
+from agenttrace.expectations.values import Difference, agree, differences, prepare
 from agenttrace.simulation.callee import Callee
 from agenttrace.simulation.performing import perform
 from agenttrace.simulation.recorded_call import ANSWERED, RecordedCall, recorded_calls
@@ -175,12 +175,14 @@ class ReplayedRun:
                 "recorded whole; name such arguments in ignore="
             )
         first = differences(recorded, jsonable(dict(arguments)) if not nearest.is_request else expected)
-        where = (
-            f": {first[0].path}: recorded {first[0].expected!r:.80}, got {first[0].got!r:.80}"
-            if first
-            else ""
-        )
+        where = f": {_difference_text(first[0])}" if first else ""
         return SimulationError(f"{text}, where call {nearest.number} was recorded{where}")
+
+
+def _difference_text(difference: Difference) -> str:
+    recorded = "nothing" if difference.kind == "unexpected" else f"{difference.expected!r:.80}"
+    got = "nothing" if difference.kind == "missing" else f"{difference.got!r:.80}"
+    return f"{difference.path}: recorded {recorded}, got {got}"
 
 
 def _is_of(call: RecordedCall, name: str | None) -> bool:
