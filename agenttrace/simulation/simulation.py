@@ -255,8 +255,12 @@ class Simulation(Block[SimulatedRun]):
         for name, stub in self.plan.stubs.items():
             if name in callees:
                 _check_one(stub, callees[name])
-            elif name not in self.plan.later:
+            elif name not in self.plan.later or not enabled_by_environment():
                 raise ConfigError(_unknown(name))
+        if self.plan.others == "error" and not enabled_by_environment():
+            raise ConfigError(
+                "AGENTTRACE_ENABLED switches recording off, so other tools would really run, not be an error"
+            )
 
     def begin(self, outer: Answering | None, salt: str = "") -> SimulatedRun:
         """Begin a run, inside another simulation or none; without a salt each run has its number."""

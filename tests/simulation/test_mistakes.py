@@ -170,3 +170,13 @@ def test_an_exception_that_cannot_be_made_again_is_said_before_the_block(tracer)
         with pytest.raises(ConfigError, match=f"{type(error).__name__} cannot be made of its text again"):
             with tracer.replay(captured.trace):
                 raise AssertionError("the block ran")
+
+
+def test_where_functions_are_left_untouched_nothing_is_promised(tracer, desk, monkeypatch):
+    monkeypatch.setenv("AGENTTRACE_ENABLED", "0")
+    with pytest.raises(ConfigError, match="'hidden' cannot be simulated: AGENTTRACE_ENABLED"):
+        with tracer.simulate({"hidden": 1}, later=["hidden"]):
+            raise AssertionError("the block ran")
+    with pytest.raises(ConfigError, match="so other tools would really run"):
+        with tracer.simulate({"search": 1}, others="error"):
+            raise AssertionError("the block ran")
