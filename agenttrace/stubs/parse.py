@@ -105,10 +105,11 @@ def _others(value: Any, place: str) -> Others:
 
 
 def _later(value: Any, place: str) -> tuple[str, ...]:
-    names = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str | Mapping) else (None,)
-    if not all(isinstance(name, str) and name for name in names):
-        raise StubError(f"the tools that are observed later are a list of names, got {value!r}", place)
-    return names
+    if isinstance(value, Iterable) and not isinstance(value, str | Mapping):
+        names = tuple(value)
+        if all(isinstance(name, str) and name for name in names):
+            return names
+    raise StubError(f"the tools that are observed later are a list of names, got {value!r}", place)
 
 
 _OPTIONS: Mapping[str, Callable[[Any, str], Any]] = {"$state": _state, "$others": _others, "$later": _later}
