@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from threading import TIMEOUT_MAX
 from typing import Any, Literal
 
 from agenttrace.core.errors import ConfigError, did_you_mean
 from agenttrace.core.example import Example
 from agenttrace.core.marks import cause_within
+from agenttrace.core.numbers import is_number
 from agenttrace.core.protocols import Scorer
 from agenttrace.core.report import ScoringResult
 from agenttrace.core.tagged import opened_throughout
@@ -20,6 +22,7 @@ from agenttrace.evaluation.run import TIMEOUT, Evaluation
 from agenttrace.evaluation.run import Recording as RecordsRuns
 from agenttrace.evaluation.simulated import SimulatedRuns, tagged
 from agenttrace.expectations.expectation import expectation_of
+from agenttrace.matching.selection import Selection
 from agenttrace.reports.first_line import why
 from agenttrace.scorers.call_scorer import CallScorer
 from agenttrace.scorers.exact_match import ExactMatchScorer
@@ -92,8 +95,8 @@ def chaos(
     scorers: Sequence[Scorer] = (),
     *,
     example: Example | None = None,
-    kinds: Iterable[Kind] = KINDS,
-    writes: Collection[str] = (),
+    kinds: Iterable[Kind] | Kind = KINDS,
+    writes: Iterable[str] = (),
     seconds: float = 1.0,
     models: Models = "recorded",
     most: int = 2,
@@ -106,10 +109,10 @@ def chaos(
         trace: The recorded run.
         function: The agent.
         scorers: What says whether it recovered; by default the recorded calls, failed attempts left out, and
-            the recorded answer.
+            the recorded answer if there is one.
         example: What they compare with; by default made of the recorded run.
         kinds: Which faults.
-        writes: Names of tools with side effects, besides those with the tag ``"write"``.
+        writes: Names of tools with side effects, beside those with the tag ``"write"``.
         seconds: How late a slow tool is.
         models: ``"live"`` asks models, as an agent with another answer does another request.
         most: Where no single fault breaks the agent, sets of so many are tried, the smaller first.
@@ -118,18 +121,17 @@ def chaos(
     Raises:
         ConfigError: wrong use, or a recording that cannot be replayed.
     """
-    chosen = tuple(kinds)
-    for kind in chosen:
-        if kind not in KINDS:
-            raise ConfigError(f"there is no fault {kind!r}{did_you_mean(str(kind), KINDS)}")
+    chosen = _checked_kinds(kinds)
+    _check_numbers(seconds, most)
+    if not callable(function):
+        raise ConfigError(f"chaos runs an agent: function is to be called, got {function!r:.80}")
     recording = Recording(trace, models=models, complete=False, repeats=True)
     recording.check()
     if trace.root is not None and trace.root.span_type in ANSWERED:
         raise ConfigError(f"the run is one call of a {trace.root.span_type}, so nothing below it would run")
     test = example or _example(trace)
-    suite = scorers or [ToolOrderScorer(attempts="collapse"), ExactMatchScorer()]
-    tags = {name for name, tool in known_tools().items() if WRITE in (tool.tags or ())}
-    runner = _Runner(recording, function, test, suite, tags | set(writes), seconds, tracer, timeout)
+    suite = scorers or _default_scorers(test)
+    runner = _Runner(recording, function, test, suite, _write_tools(trace, writes), seconds, tracer, timeout)
     faults = possible_faults(recording, chosen)
     if not faults:
         raise ConfigError("the recording has no calls of tools in which anything could go wrong")
@@ -150,13 +152,48 @@ def chaos(
 _BROKEN: tuple[ChaosOutcome, ...] = ("failed_softly", "did_harm")
 
 
+def _checked_kinds(kinds: Iterable[Kind] | Kind) -> tuple[Kind, ...]:
+    chosen: tuple[Any, ...] = (kinds,) if isinstance(kinds, str) else tuple(kinds)
+    for kind in chosen:
+        if kind not in KINDS:
+            raise ConfigError(f"there is no fault {kind!r}{did_you_mean(str(kind), KINDS)}")
+    if not chosen:
+        raise ConfigError(f"kinds names no fault; there are {', '.join(KINDS)}")
+    return chosen
+
+
+def _check_numbers(seconds: Any, most: Any) -> None:
+    if not is_number(seconds) or not 0 <= seconds <= TIMEOUT_MAX:
+        raise ConfigError(f"seconds is a number from 0, got {seconds!r:.80}")
+    if type(most) is not int or most < 1:
+        raise ConfigError(f"most is a whole number from 1, got {most!r:.80}")
+
+
+def _write_tools(trace: Trace, writes: Iterable[str]) -> frozenset[str]:
+    """The tools with side effects: those with the tag, and those that are named."""
+    tools = known_tools()
+    named = [writes] if isinstance(writes, str) else [*writes]
+    known = {*tools, *(call.name for call in trace.tool_calls)}
+    for name in named:
+        if name not in known:
+            raise ConfigError(f"there is no tool {name!r}{did_you_mean(str(name), known)}")
+    return frozenset(named) | {name for name, tool in tools.items() if WRITE in (tool.tags or ())}
+
+
+def _default_scorers(example: Example) -> list[Scorer]:
+    """The calls; and the answer, where there is one."""
+    calls = ToolOrderScorer(attempts="collapse")
+    return [calls] if example.expected_output is None else [calls, ExactMatchScorer()]
+
+
 def _example(trace: Trace) -> Example:
     root = trace.root
     if root is None or root.input is None or cause_within(dict(root.input)) is not None:
         raise ConfigError("the input of the run was not recorded whole; give an example with its input")
+    calls, _ = Selection(attempts="collapse").counted(trace.tool_calls)
     return Example(
         input=opened_throughout(dict(root.input)),
-        expected_tools=expectation_of(trace),
+        expected_tools=expectation_of(calls),
         expected_output=opened_throughout(trace.output),
     )
 
@@ -196,11 +233,13 @@ class _Runner:
         engine.run()
         results = engine.results()
         return [
-            self._result(faults, runs[id(example)], result)
+            self._result(faults, runs.get(id(example)), result)
             for example, faults, result in zip(examples, sets, results, strict=True)
         ]
 
-    def _result(self, faults: tuple[Fault, ...], run: FaultyRun, result: ScoringResult) -> FaultResult:
+    def _result(self, faults: tuple[Fault, ...], run: FaultyRun | None, result: ScoringResult) -> FaultResult:
+        if run is None:  # it did not begin: the input does not fit the agent
+            return FaultResult(faults, "cannot_be_told", error_line(result.error or ""), result.trace)
         outcome, text = self._outcome(faults, run, result)
         return FaultResult(faults, outcome, text, result.trace)
 

@@ -294,10 +294,21 @@ def excerpts(one: str, other: str, each: int) -> tuple[str, str]:
 
 def _first_difference(one: str, other: str, each: int) -> int:
     """Where an excerpt of `each` characters must begin to show the first difference; 0 where that does."""
-    same = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
-    if same is None:
-        same = min(len(one), len(other))
+    same = _common_length(one, other)
     return 0 if same < each - 4 else same - each // 3
+
+
+def _common_length(one: str, other: str) -> int:
+    """How many characters two texts begin with in common. Slices are compared at once, where states are
+    texts of millions of characters."""
+    same, end = 0, min(len(one), len(other))
+    while same < end:
+        middle = (same + end + 1) // 2
+        if one[same:middle] == other[same:middle]:
+            same = middle
+        else:
+            end = middle - 1
+    return same
 
 
 def _excerpt(text: str, start: int, most: int) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
+from types import CoroutineType, GeneratorType
 from typing import Any, TypeAlias
 
 from agenttrace.core.errors import ScorerError, did_you_mean
@@ -38,8 +40,8 @@ class StateScorer:
     the value is matched / (expected + forbidden), and 1 where nothing was expected and nothing happened.
 
     ``state_from`` compares the whole state with what its calls make of the start: `replay` has the tools by
-    name, as functions that take a copy of the state and the call's arguments, and change that copy (what one
-    returns is not looked at).
+    name, as plain functions that take a copy of the state and the call's arguments, and change that copy
+    (what one returns is not looked at). A tool that only reads has one, too.
     """
 
     def __init__(
@@ -122,6 +124,11 @@ class StateScorer:
                 f"{self.name}: state_from calls {call.name}, and replay has no function of that name{hint}; "
                 f"write StateScorer(replay={{{call.name!r}: lambda state, **arguments: …}})"
             )
+        if not callable(function) or any(is_kind(function) for is_kind in _CHANGE_NOTHING):
+            raise ScorerError(
+                f"{self.name}: replay has plain functions, that of {call.name} is {function!r:.100}; one "
+                "that is async or a generator would change nothing"
+            )
         return function
 
     def _target(self, reading: StateReading, calls: tuple[ExpectedToolCall, ...]) -> Any:
@@ -132,13 +139,23 @@ class StateScorer:
             arguments = call.arguments if isinstance(call.arguments, Mapping) else {}
             arguments = opened_throughout(jsonable(dict(arguments)))
             try:
-                function(state, **arguments)
+                result = function(state, **arguments)
             except Exception as error:  # choke-point: a function of the user's; said as what it is
                 raise ScorerError(
                     f"{self.name}: the expected call {call!r:.200} could not be replayed: "
                     f"{type(error).__name__}: {error}"
                 ) from error
+            if isinstance(result, CoroutineType | GeneratorType):
+                result.close()
+                raise ScorerError(
+                    f"{self.name}: the function of {call.name} in replay returned a {type(result).__name__}, "
+                    "so it has not run; replay has plain functions"
+                )
         return jsonable(state)
+
+
+_CHANGE_NOTHING = (inspect.iscoroutinefunction, inspect.isasyncgenfunction, inspect.isgeneratorfunction)
+"""To call one of these runs none of its code."""
 
 
 def _counts(states: Sequence[StateComparison]) -> dict[str, int]:

@@ -19,7 +19,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 class Fault(NamedTuple):
-    """What goes wrong, once: the first call of a tool."""
+    """What goes wrong, once: the first call of a tool whose recorded answer can have it."""
 
     tool: str
     kind: Kind
@@ -40,15 +40,23 @@ class FaultyRun(ReplayedRun):
 
     def _reply(self, call: RecordedCall, callee: Callee) -> Reply:
         reply = super()._reply(call, callee)
-        kind = self._faults.pop(call.span.name, None)
-        if kind is None:
-            return reply
+        with self._lock:
+            kind = self._faults.get(call.span.name)
+            faulty = None if kind is None else self._with_fault(kind, call, reply)
+            if faulty is None:
+                return reply
+            del self._faults[call.span.name]
+        return faulty
+
+    def _with_fault(self, kind: Kind, call: RecordedCall, reply: Reply) -> Reply | None:
+        """The reply with a fault in it; None where this answer cannot have it, so that a later one has."""
         note = f"{reply.note}, {kind}"
         if kind == "error":
             return Reply("error", ConnectionError(f"{call.span.name} does not answer"), note)
         if kind == "slow":
             return reply._replace(delay=self._seconds, note=note)
-        return Reply("value", changed(kind, call, self._recording), note)
+        value = UNCHANGED if call.span.error is not None else changed(kind, call, self._recording)
+        return None if value is UNCHANGED else Reply("value", value, note)
 
 
 def changed(kind: Kind, call: RecordedCall, recording: Recording) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import sys
 from ast import literal_eval
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,7 +60,11 @@ class RecordedCall:
         if span.error is not None:
             if self.is_request:
                 return "the request failed, and providers' errors cannot be made again"
-            return None if _class_of(span.error) else f"{span.error.type} is not among the imported classes"
+            kind = _class_of(span.error)
+            if kind is None:
+                return f"{span.error.type} is not among the imported classes"
+            made = _made(kind, span.error.message)
+            return None if made else f"{span.error.type} cannot be made of its text again; simulate that tool"
         if span.status != "ok" and semconv.ITEMS not in span.attributes:
             return f"it was {span.status}"
         if semconv.RETURNED in span.attributes:
@@ -78,15 +82,32 @@ class RecordedCall:
         """A new exception like the one that it raised: of its class, with its text."""
         if self.span.error is None:
             return None
-        kind, message = _class_of(self.span.error), self.span.error.message
-        assert kind is not None
-        try:
-            error = kind(message)
-        except Exception:  # choke-point: the class takes other arguments
-            error = kind.__new__(kind, message)
-        if issubclass(kind, KeyError) and str(error) != message:
-            error = kind(_unquoted(message))
-        return error
+        kind = _class_of(self.span.error)
+        return None if kind is None else _made(kind, self.span.error.message)
+
+
+def _made(kind: type[BaseException], message: str) -> BaseException | None:
+    """An exception of this class with this text; None where none can be made of the text alone."""
+    ways: tuple[Callable[[], BaseException], ...] = (
+        lambda: kind(message) if message else kind(),
+        lambda: kind(_unquoted(message)),  # a KeyError
+        lambda: kind.__new__(kind, message),  # the class takes other arguments, or makes a text of them
+    )
+    return next((error for error in map(_tried, ways) if error is not None and _text(error) == message), None)
+
+
+def _tried(way: Callable[[], BaseException]) -> BaseException | None:
+    try:
+        return way()
+    except Exception:  # choke-point: the class's own code
+        return None
+
+
+def _text(error: BaseException) -> str | None:
+    try:
+        return str(error)
+    except Exception:  # choke-point: the class's own code
+        return None
 
 
 def _unquoted(text: str) -> Any:

@@ -14,7 +14,7 @@ from agenttrace.core.text import shorten
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.matcher import Context
 from agenttrace.expectations.reading import in_favour
-from agenttrace.expectations.values import agree, differences, prepare
+from agenttrace.expectations.values import Difference, agree, differences, prepare
 from agenttrace.simulation.callee import Callee
 from agenttrace.simulation.performing import perform
 from agenttrace.simulation.recorded_call import ANSWERED, RecordedCall, recorded_calls
@@ -175,16 +175,40 @@ class ReplayedRun:
                 "recorded whole; name such arguments in ignore="
             )
         first = differences(recorded, jsonable(dict(arguments)) if not nearest.is_request else expected)
-        where = (
-            f": {first[0].path}: recorded {first[0].expected!r:.80}, got {first[0].got!r:.80}"
-            if first
-            else ""
-        )
+        where = f": {_difference_text(first[0])}" if first else ""
         return SimulationError(f"{text}, where call {nearest.number} was recorded{where}")
+
+
+def _difference_text(difference: Difference) -> str:
+    recorded = "nothing" if difference.kind == "unexpected" else f"{difference.expected!r:.80}"
+    got = "nothing" if difference.kind == "missing" else f"{difference.got!r:.80}"
+    return f"{difference.path}: recorded {recorded}, got {got}"
 
 
 def _is_of(call: RecordedCall, name: str | None) -> bool:
     return call.is_request if name is None else call.span.name == name and not call.is_request
+
+
+def _check_observed(call: RecordedCall, known: Mapping[str, list[ObservedFunction]]) -> None:
+    """Raise ConfigError where no function here is answered in the place of the recorded one."""
+    name = call.span.name
+    functions = known.get(name, [])
+    if not functions:
+        raise ConfigError(
+            f"call {call.number} of the recording, {call.text}, is of no function that is observed "
+            f"here{did_you_mean(name, known)}"
+        )
+    answered = [observed for observed in functions if observed.span_type in ANSWERED]
+    if not answered:
+        raise ConfigError(
+            f"{name} is observed as {functions[-1].span_type!r} here, so it would really run; it was "
+            f"recorded as {call.span.span_type!r}"
+        )
+    if not answered[-1].capture_output:
+        raise ConfigError(
+            f"{name} is observed with capture_output=False: its outputs were not recorded, so they cannot "
+            "be replayed"
+        )
 
 
 def _never() -> Any:
@@ -207,9 +231,14 @@ class Recording(Block[ReplayedRun]):
             raise ConfigError(f"a recording is a Trace, got {type(trace).__name__}; write captured.trace")
         if models not in ("recorded", "live"):
             raise ConfigError(f"models are 'recorded' or 'live', got {models!r}")
+        names = [ignore] if isinstance(ignore, str) else ignore
+        self.ignore = frozenset(names if isinstance(names, Iterable) else [None])
+        if not all(isinstance(name, str) for name in self.ignore):
+            raise ConfigError(f"ignore has names of arguments, got {ignore!r:.80}")
+        if not isinstance(complete, bool):
+            raise ConfigError(f"complete is true or false, got {complete!r:.80}")
         self.trace = trace
         self.models: Models = models
-        self.ignore = frozenset([ignore] if isinstance(ignore, str) else ignore)
         self.complete = complete
         self.repeats = repeats
 
@@ -221,20 +250,12 @@ class Recording(Block[ReplayedRun]):
                     f"{asked.name} was called, but its execution was not recorded, so it would really run; "
                     "observe it with span_type='tool', and record the agent again"
                 )
-        calls = self.open_calls()
-        known = {observed.name: observed for observed in observed_functions()}
-        for call in calls:
-            if not call.is_request and call.span.name not in known:
-                hint = did_you_mean(call.span.name, known)
-                raise ConfigError(
-                    f"call {call.number} of the recording, {call.text}, is of no function that is observed "
-                    f"here{hint}"
-                )
-            if not call.is_request and not known[call.span.name].capture_output:
-                raise ConfigError(
-                    f"{call.span.name} is observed with capture_output=False: its outputs were not recorded, "
-                    "so they cannot be replayed"
-                )
+        known: dict[str, list[ObservedFunction]] = {}
+        for observed in observed_functions():
+            known.setdefault(observed.name, []).append(observed)
+        for call in self.open_calls():
+            if not call.is_request:
+                _check_observed(call, known)
             call.check()
 
     def begin(self, outer: Answering | None, salt: str = "") -> ReplayedRun:

@@ -6,7 +6,7 @@ import copy
 import inspect
 import itertools
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextvars import Token
 from functools import partial
 from types import TracebackType
@@ -162,18 +162,41 @@ class SimulatedRun:
             reply = decide(arguments)
             self.calls.append(SimulatedCall(name, arguments, reply.note))
         try:
+            if name in self._plan.later and name in self._plan.stubs:
+                self._plan.stubs[name].check(callee.tool)  # it may not have been there before the agent ran
             if reply.kind == "function":
-                return reply._replace(value=self._bound(reply.value, callee, arguments))
-            if reply.kind == "value":  # of a tool that was observed later
+                bound = self._bound(reply.value, callee, arguments)
+                return reply._replace(value=partial(self._called, bound, callee, arguments))
+            if reply.kind == "value":  # of one of several functions of a name
                 callee.tool.check_value(reply.value)
         except ConfigError as error:
             reply = Reply("nothing", str(error), reply.note)
         if reply.kind != "nothing":
             return reply
+        return Reply("error", self._unanswered(name, arguments, reply.value), reply.note)
+
+    def _unanswered(self, name: str, arguments: Mapping[str, Any], why: str) -> SimulationError:
         shown = ", ".join(f"{key}={shorten(repr(value), 60)}" for key, value in arguments.items())
-        trouble = SimulationError(f"{name}({shown}) is not answered: {reply.value}")
+        trouble = SimulationError(f"{name}({shown}) is not answered: {why}")
         self._trouble.append(trouble)
-        return Reply("error", trouble, reply.note)
+        return trouble
+
+    def _called(self, bound: Callable[[], Any], callee: Callee, arguments: Mapping[str, Any]) -> Any:
+        """What a function of the user's answers, where it can be what the tool gives."""
+        value = bound()
+        if callee.tool.is_async and inspect.isawaitable(value):
+            return self._awaited(value, callee, arguments)
+        return self._possible(value, callee, arguments)
+
+    async def _awaited(self, value: Awaitable[Any], callee: Callee, arguments: Mapping[str, Any]) -> Any:
+        return self._possible(await value, callee, arguments)
+
+    def _possible(self, value: Any, callee: Callee, arguments: Mapping[str, Any]) -> Any:
+        try:
+            callee.tool.check_value(value)
+        except ConfigError as error:
+            raise self._unanswered(callee.observed.name, arguments, str(error)) from None
+        return value
 
     def _bound(
         self, function: Callable[..., Any], callee: Callee, arguments: Mapping[str, Any]
@@ -217,9 +240,9 @@ class Simulation(Block[SimulatedRun]):
         others: Others | None = None,
         later: Iterable[str] = (),
     ) -> None:
-        names = [later] if isinstance(later, str) else [*later]
-        options = {"$state": state, "$others": others, "$later": names}
-        extra = {word: value for word, value in options.items() if value}
+        names = [later] if isinstance(later, str) else later
+        options = {"$state": state, "$others": others, "$later": None if names == () else names}
+        extra = {word: value for word, value in options.items() if value is not None}
         self.plan = parse_plan({**tools, **extra} if isinstance(tools, Mapping) else tools)
         self._runs = itertools.count()
 
@@ -232,8 +255,12 @@ class Simulation(Block[SimulatedRun]):
         for name, stub in self.plan.stubs.items():
             if name in callees:
                 _check_one(stub, callees[name])
-            elif name not in self.plan.later:
+            elif name not in self.plan.later or not enabled_by_environment():
                 raise ConfigError(_unknown(name))
+        if self.plan.others == "error" and not enabled_by_environment():
+            raise ConfigError(
+                "AGENTTRACE_ENABLED switches recording off, so other tools would really run, not be an error"
+            )
 
     def begin(self, outer: Answering | None, salt: str = "") -> SimulatedRun:
         """Begin a run, inside another simulation or none; without a salt each run has its number."""

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from enum import Enum
+from threading import TIMEOUT_MAX
+from types import AsyncGeneratorType, CoroutineType, GeneratorType
+from typing import Any, Final
 
 from agenttrace.core.errors import ConfigError, ExpectationError, did_you_mean
 from agenttrace.core.numbers import is_number
@@ -14,11 +17,20 @@ from agenttrace.expectations.values import prepare
 from agenttrace.stubs.stub import ByCase, Calls, Case, Faulty, InSequence, Raises, Real, Returns, Slow, Stub
 
 
+class Nothing(Enum):
+    """That no answer is said, as None is one."""
+
+    NOTHING = "no answer"
+
+
+NOTHING: Final = Nothing.NOTHING
+
+
 def as_stub(value: Any) -> Stub:
     """The stub of what stands for one: an exception, a function, a value; a stub as it is.
 
     Raises:
-        ConfigError: a class that is no exception.
+        ConfigError: a class that is no exception, a generator or a coroutine, which can be used once.
     """
     if isinstance(value, Stub):
         return value
@@ -34,7 +46,15 @@ def as_stub(value: Any) -> Stub:
         raise ConfigError(
             f"{dict(value)!r:.80} holds words of files; write raises(…), slow(…), returns({{…}})"
         )
+    if isinstance(value, _USED_ONCE):
+        raise ConfigError(
+            f"a {type(value).__name__} stands for an answer, and can be used once; write a list, "
+            "sequence(*answers), or a function that makes it"
+        )
     return Calls(value) if callable(value) else Returns(value)
+
+
+_USED_ONCE = (GeneratorType, CoroutineType, AsyncGeneratorType)
 
 
 def returns(value: Any) -> Stub:
@@ -62,7 +82,7 @@ def raises(error: type[BaseException] | BaseException, *arguments: Any) -> Stub:
     return Raises(error, arguments)
 
 
-def sequence(*answers: Any, afterwards: Any = None) -> Stub:
+def sequence(*answers: Any, afterwards: Any = NOTHING) -> Stub:
     """Answer one call after another; a call beyond the last is an error, unless `afterwards` answers it.
 
     Raises:
@@ -70,7 +90,7 @@ def sequence(*answers: Any, afterwards: Any = None) -> Stub:
     """
     if not answers:
         raise ConfigError("a sequence has one answer or more")
-    return InSequence(tuple(map(as_stub, answers)), None if afterwards is None else as_stub(afterwards))
+    return InSequence(tuple(map(as_stub, answers)), None if afterwards is NOTHING else as_stub(afterwards))
 
 
 def when(arguments: Mapping[str, Any], answer: Any) -> Case:
@@ -112,7 +132,7 @@ def _check_matchers(value: Any) -> None:
         _check_matchers(part)
 
 
-def cases(*choices: Case, otherwise: Any = None) -> Stub:
+def cases(*choices: Case, otherwise: Any = NOTHING) -> Stub:
     """Answer by arguments: the first case that fits; without one `otherwise`, or an error.
 
     Raises:
@@ -123,19 +143,23 @@ def cases(*choices: Case, otherwise: Any = None) -> Stub:
             raise ConfigError(f"cases takes when({{…}}, answer), got {choice!r}")
     if not choices:
         raise ConfigError("cases takes one when({…}, answer) or more")
-    return ByCase(choices, None if otherwise is None else as_stub(otherwise))
+    return ByCase(choices, None if otherwise is NOTHING else as_stub(otherwise))
 
 
 def slow(answer: Any, seconds: float | tuple[float, float]) -> Stub:
     """Answer after some seconds, or by chance between two numbers of them, the same in every run.
 
     Raises:
-        ConfigError: seconds that are no numbers from 0, the smaller first.
+        ConfigError: seconds that are no finite numbers from 0, the smaller first.
     """
     both = seconds if isinstance(seconds, list | tuple) else (seconds, seconds)
-    if len(both) != 2 or not all(is_number(one) and one >= 0 for one in both) or both[0] > both[1]:
+    if len(both) != 2 or not all(map(_is_time, both)) or both[0] > both[1]:
         raise ConfigError(f"a latency is seconds from 0, or two of them, the smaller first; got {seconds!r}")
     return Slow(as_stub(answer), (float(both[0]), float(both[1])))
+
+
+def _is_time(value: Any) -> bool:
+    return is_number(value) and 0 <= value <= TIMEOUT_MAX
 
 
 def faulty(answer: Any, fault: Any, *, rate: float, seed: int = 0) -> Stub:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import builtins
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from agenttrace.core.errors import AgentTraceError, ConfigError, did_you_mean
 from agenttrace.core.tagged import untagged
 from agenttrace.stubs.making import (
+    NOTHING,
+    Nothing,
     as_stub,
     cases,
     check_operator,
@@ -103,9 +105,11 @@ def _others(value: Any, place: str) -> Others:
 
 
 def _later(value: Any, place: str) -> tuple[str, ...]:
-    if isinstance(value, str) or not all(isinstance(name, str) for name in value):
-        raise StubError(f"the tools that are observed later are a list of names, got {value!r}", place)
-    return tuple(value)
+    if isinstance(value, Iterable) and not isinstance(value, str | Mapping):
+        names = tuple(value)
+        if all(isinstance(name, str) and name for name in names):
+            return names
+    raise StubError(f"the tools that are observed later are a list of names, got {value!r}", place)
 
 
 _OPTIONS: Mapping[str, Callable[[Any, str], Any]] = {"$state": _state, "$others": _others, "$later": _later}
@@ -255,8 +259,8 @@ def _case(raw: Any, place: str) -> Case:
         raise StubError(str(error), f"{place}.when") from None
 
 
-def _optional(raw: Mapping[str, Any], word: str, place: str) -> Stub | None:
-    return parse_stub(raw[word], f"{place}.{word}") if word in raw else None
+def _optional(raw: Mapping[str, Any], word: str, place: str) -> Stub | Nothing:
+    return parse_stub(raw[word], f"{place}.{word}") if word in raw else NOTHING
 
 
 def _called(raw: Mapping[str, Any], place: str) -> Stub:

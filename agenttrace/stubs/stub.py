@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from random import Random
 from typing import Any, ClassVar, Literal, NamedTuple
 
-from agenttrace.core.errors import ExpectationError
+from agenttrace.core.errors import ConfigError, ExpectationError
 from agenttrace.expectations.matcher import Context, write_value
 from agenttrace.expectations.values import agree, prepare
 from agenttrace.stubs.tool import CalledTool
@@ -82,6 +82,11 @@ class Returns(Stub):
 
     def check(self, tool: CalledTool) -> None:
         tool.check_value(self.value)
+        if tool.yields and isinstance(self.value, Iterator):
+            raise ConfigError(
+                f"{tool.name} is a generator: it is answered with a list of what it yields, got an iterator, "
+                "which can be read once"
+            )
 
     def to_data(self) -> Any:
         return {"$return": self.value}

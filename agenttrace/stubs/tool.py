@@ -35,8 +35,12 @@ class CalledTool:
             raise ConfigError(f"{self.name} takes no argument {name!r}{hint}")
 
     def check_value(self, value: Any) -> None:
-        """Raise ConfigError for a value that it cannot give: a generator gives the items of one."""
+        """Raise ConfigError for a value that it cannot give: a generator gives the items of one, and what is
+        awaited comes from a coroutine."""
         kind = type(value)
+        if not self.is_async and inspect.iscoroutine(value):
+            value.close()
+            raise ConfigError(_NO_COROUTINE.format(self.name))
         if not self.yields or (
             (hasattr(kind, "__iter__") and not issubclass(kind, str | bytes | Mapping))
             or (self.is_async and hasattr(kind, "__aiter__"))
@@ -50,9 +54,7 @@ class CalledTool:
     def check_function(self, function: Callable[..., Any]) -> None:
         """Raise ConfigError for a function that cannot answer it."""
         if not self.is_async and type(function) in _FUNCTIONS and inspect.iscoroutinefunction(function):
-            raise ConfigError(
-                f"{self.name} is no coroutine, so no coroutine can answer it: write def, not async def"
-            )
+            raise ConfigError(_NO_COROUTINE.format(self.name))
         try:
             signature = inspect.signature(function)
         except (ValueError, TypeError):  # some builtins have none
@@ -63,6 +65,8 @@ class CalledTool:
             if parameter.default is parameter.empty and name != STATE and parameter.kind in _NAMED:
                 self.check_parameter(name)
 
+
+_NO_COROUTINE = "{} is no coroutine, so no coroutine can answer it: write def, not async def"
 
 _FUNCTIONS = (FunctionType, MethodType, partial)
 """Of other callables, such as mocks, `inspect` may say anything."""

@@ -276,6 +276,30 @@ def test_a_call_that_cannot_be_replayed_is_an_error_before_the_agent_runs():
         broken.score(example, ran(tracer, refund))
 
 
+async def async_refund(db, order):
+    """Change nothing unless it is awaited."""
+
+
+def generated_refund(db, order):
+    """Change nothing unless it is iterated."""
+    yield
+
+
+@pytest.mark.parametrize("tool", [async_refund, generated_refund, 5])
+def test_a_function_that_a_call_does_not_run_makes_no_target(tool):
+    example = Example(expected_state={"db": {"state_from": [{"refund": {"order": 7}}]}})
+    with pytest.raises(Exception, match="replay has plain functions, that of refund is"):
+        StateScorer(replay={"refund": tool}).check(example)
+
+
+@pytest.mark.parametrize("tool", [async_refund, generated_refund])
+def test_what_a_plain_function_leaves_to_be_run_is_an_error(tracer, tool):
+    example = Example(expected_state={"db": {"state_from": [{"refund": {"order": 7}}]}})
+    scorer = StateScorer(replay={"refund": lambda db, order: tool(db, order)})
+    with pytest.raises(Exception, match="so it has not run; replay has plain functions"):
+        scorer.score(example, ran(tracer, refund))
+
+
 @pytest.mark.parametrize(
     ("expected", "message"),
     [

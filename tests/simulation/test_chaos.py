@@ -156,3 +156,88 @@ def test_a_run_that_is_one_call_of_a_tool_is_no_run_of_an_agent(tracer):
     report = replay_runs([captured.trace], find, tracer=tracer)
     assert report.counts == {"not_replayable": 1}
     assert report.exit_code == 2
+
+
+def test_what_a_chaos_is_given_wrongly_is_an_error_and_no_outcome(tracer, shop):
+    for options, text in (
+        ({"kinds": []}, "kinds names no fault"),
+        ({"seconds": "2"}, "seconds is a number from 0, got '2'"),
+        ({"seconds": -1}, "seconds is a number from 0"),
+        ({"most": "two"}, "most is a whole number from 1"),
+        ({"most": 0}, "most is a whole number from 1"),
+        ({"writes": ["prise"]}, "there is no tool 'prise'; did you mean 'price'"),
+    ):
+        with pytest.raises(ConfigError, match=text):
+            chaos(shop.trace, shop.careful, tracer=tracer, **options)
+    with pytest.raises(ConfigError, match="chaos runs an agent: function is to be called, got None"):
+        chaos(shop.trace, None, tracer=tracer)
+
+
+def test_an_agent_that_the_recorded_input_does_not_fit_is_said_so(tracer, shop):
+    with pytest.raises(ConfigError, match=r"does not pass without a fault: the input does not fit .*query"):
+        chaos(shop.trace, lambda query: "other", tracer=tracer)
+    assert shop.ran == []
+
+
+def test_one_name_stands_for_a_list_of_them(tracer, shop, monkeypatch):
+    monkeypatch.setattr(time, "sleep", lambda _: None)
+    report = chaos(shop.trace, shop.careless, tracer=tracer, kinds="empty", writes="price")
+    assert list(report.matrix["find"]) == ["empty"]
+    assert report.matrix["find"]["empty"] == "did_harm"  # price was called with what was not recorded
+
+
+def test_an_agent_that_returns_nothing_is_judged_by_its_calls(tracer, shop):
+    @tracer.observe(span_type="tool")
+    def note(text):
+        return "noted"
+
+    @tracer.observe(span_type="agent")
+    def silent(text):
+        note(text)
+
+    with tracer.capture() as captured:
+        silent("tea")
+    report = chaos(captured.trace, silent, tracer=tracer, kinds=["error", "empty"])
+    assert report.matrix == {"note": {"error": "failed_softly", "empty": "recovered"}}
+
+
+def test_a_recording_with_failed_attempts_is_told_without_them(tracer):
+    tries = []
+
+    @tracer.observe(span_type="tool")
+    def flaky(text):
+        tries.append(text)
+        if len(tries) == 1:
+            raise ConnectionError("late")
+        return [text, text]
+
+    @tracer.observe(span_type="agent")
+    def patient(text):
+        for _ in range(4):
+            try:
+                return len(flaky(text))
+            except ConnectionError:
+                pass
+        return 0
+
+    with tracer.capture() as captured:
+        patient("tea")
+    report = chaos(captured.trace, patient, tracer=tracer, kinds=["error", "cut"])
+    assert report.matrix == {"flaky": {"error": "recovered", "cut": "did_harm"}}
+    assert len(tries) == 2
+
+
+def test_a_fault_waits_for_an_answer_that_can_have_it(tracer):
+    @tracer.observe(span_type="tool")
+    def find(text):
+        return [text] if text == "tea" else []
+
+    @tracer.observe(span_type="agent")
+    def both(order):
+        return [find(text) for text in order]
+
+    with tracer.capture() as captured:
+        both(["tea", "milk"])
+    example = Example(input={"order": ["milk", "tea"]}, expected_output=[[], ["tea"]])
+    report = chaos(captured.trace, both, [ExactMatchScorer()], example=example, kinds="empty", tracer=tracer)
+    assert report.results[0].trace.root.output == [[], []]

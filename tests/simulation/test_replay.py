@@ -179,6 +179,18 @@ def test_a_redacted_argument_is_told_by_its_digest_or_ignored(tracer, world):
             login("ann", "whatever")
 
 
+def test_an_argument_that_there_was_not_is_told_as_nothing(tracer):
+    def lookup(**criteria):
+        return 1
+
+    lookup = tracer.observe(span_type="tool")(lookup)
+    with tracer.capture() as captured:
+        lookup(city="Paris")
+    with pytest.raises(SimulationError, match=r"criteria\.nights: recorded nothing, got 2"):
+        with tracer.replay(captured.trace):
+            lookup(city="Paris", nights=2)
+
+
 def test_a_recording_of_another_agent_is_refused(tracer, world):
     trace = Trace.from_calls([{"name": "serach", "arguments": {"city": "Paris"}, "output": 1}])
     with pytest.raises(
