@@ -13,7 +13,7 @@ from agenttrace.tracing import stand_in
 
 
 def is_ours(wrapper):
-    """Whether a module of this folder has it at its top, not another folder's test, collected already or not."""
+    """Whether a module of this folder has it at its top: not another test, collected already or not."""
     module = sys.modules.get(getattr(wrapper, "__module__", ""))
     here = Path(getattr(module, "__file__", None) or "").parent == Path(__file__).parent
     return here and "<locals>" not in wrapper.__qualname__
