@@ -180,7 +180,7 @@ def test_an_agent_that_the_recorded_input_does_not_fit_is_said_so(tracer, shop):
 
 
 def test_one_name_stands_for_a_list_of_them(tracer, shop, monkeypatch):
-    monkeypatch.setattr(time, "sleep", lambda _: None)
+    monkeypatch.setattr(performing, "time", SimpleNamespace(sleep=lambda _: None))
     report = chaos(shop.trace, shop.careless, tracer=tracer, kinds="empty", writes="price")
     assert list(report.matrix["find"]) == ["empty"]
     assert report.matrix["find"]["empty"] == "did_harm"  # price was called with what was not recorded
