@@ -48,7 +48,8 @@ _SCHEMA = re.compile(
 
 _BARE = re.compile(r"""[^\s"'`&;,<>(){}\[\]|]+""")
 _BARE_OF_URL = re.compile(r"""[^\s"'`&<>]+""")
-_CODE_FOLLOWS = re.compile(r"""[(\[{]|\s*[(]""")
+_CODE_FOLLOWS = re.compile(r"""[(\[{]""")
+_BRACKET_FOLLOWS = re.compile(r"""\s+[(]""")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_]*(?:\.[A-Za-z_]\w*)*")
 _SCHEME = re.compile(
     r"(?i)(basic|bearer|token|digest|api-?key|negotiate|ntlm|hawk|aws4-hmac-sha256|ghtoken|sso-key|oauth)\s+(?=[^\s=])"
@@ -58,7 +59,7 @@ _COOKIES = re.compile(r"""\s*[\w.%-]+=[^\r\n"'`<>]*""")
 _OPTION = re.compile(r"""(?<!\S)--?(?P<name>[A-Za-z][\w-]{2,60})[ \t]+(?!-)["']?(?P<value>[^\s"']+)""")
 _CURL_USER = re.compile(r"""(?<=\s)(-u|--user|-U|--proxy-user)([= ]?["']?)([^\s:"']*):([^\s"']+)""")
 _LISTED = re.compile(
-    r"""(?<![\w"'])\\*b?(["'])-{0,2}(?P<name>[A-Za-z][\w.-]{2,60})\\*\1\s*,\s*(?:\\*["'](?:value|content)\\*["']\s*:\s*)?"""
+    r"""(?<![\w"'])\\*b?(["'])-{0,2}(?P<name>[A-Za-z][\w.-]{2,60})\\*\1\s*,\s*(?:\\*["'](?:[Vv]alue|val|content)\\*["']\s*:\s*)?"""
     r"""\\*[brfu]?["'](?!\[redacted\])(?P<value>(?:[^"'\\]|\\(?!["']))+)"""
 )
 _LONGEST_LISTED = 61
@@ -316,7 +317,7 @@ class _Reader:
             return begin
         if separator == ":":
             return self._take(begin, end) if is_opaque(value) and len(value) > 4 else begin
-        if _CODE_FOLLOWS.match(text, end):
+        if _CODE_FOLLOWS.match(text, end) or (_BRACKET_FOLLOWS.match(text, end) and not is_opaque(value)):
             return begin
         if _IDENTIFIER.fullmatch(value):
             is_spaced = begin > place + 1 or text[place - 1 : place] == " "

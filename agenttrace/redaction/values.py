@@ -9,6 +9,8 @@ from agenttrace.redaction.names import SMALLEST_NUMBER, NameRule, words_of
 
 _JSON_TYPES = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
 _OF_SCHEMAS = ("$ref", "anyOf", "oneOf", "allOf", "enum", "const")
+_MATCHERS = frozenset({"$any", "$absent"})
+"""What an expectation says of a value without naming one."""
 _SCHEMES = frozenset({"apiKey", "http", "oauth2", "openIdConnect", "mutualTLS"})
 """The types of OpenAPI's security schemes, which are named as what they take."""
 
@@ -99,7 +101,7 @@ def hides(rule: NameRule | None, value: Any) -> bool:
     if kind is float:
         return rule.weight == "numbers too"
     if kind is dict:
-        return not rule.what.startswith(_OF_PEOPLE) and not is_schema(value)
+        return not rule.what.startswith(_OF_PEOPLE) and not is_schema(value) and not value.keys() <= _MATCHERS
     if kind is list:
         return rule.weight != "if opaque" and not all(type(item) is bool or item is None for item in value)
     return not isinstance(value, str) or _hides_text(rule, value)
