@@ -14,9 +14,11 @@ from agenttrace.core.changed import changed
 from agenttrace.core.jsonable import clean, clean_text, jsonable, to_json
 from agenttrace.core.marks import without_digests
 from agenttrace.core.report import EvaluationReport, ScoringResult
+from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.redaction import Redaction
 from agenttrace.redaction.harmless_copy import harmless_copy
+from agenttrace.redaction.repeated import secret_texts, without_repeated
 
 if TYPE_CHECKING:
     from agenttrace.core.example import Example
@@ -83,14 +85,35 @@ def _result(result: ScoringResult, redaction: Redaction) -> ScoringResult:
     source = redaction.inside(clean(example.source))
     if source is not example.source:
         example._source = source
+    said = _Said(result, redaction)
     return changed(
         result,
         example=example,
-        scores=tuple(redaction.score(score) for score in result.scores),
+        scores=tuple(redaction.score(said.score(score)) for score in result.scores),
         trace=_trace(result.trace, redaction),
-        error=None if result.error is None else redaction.text("error", clean_text(result.error)),
+        error=None if result.error is None else redaction.text("error", said.text(result.error)),
         source=redaction.inside(clean(result.source)),
     )
+
+
+class _Said:
+    """Takes out of errors what they repeat of the secrets in an example's input: an agent's, a scorer's."""
+
+    def __init__(self, result: ScoringResult, redaction: Redaction) -> None:
+        self.secrets: set[str] = set()
+        given = result.example.input
+        if isinstance(given, Mapping) and (result.error or any(score.error for score in result.scores)):
+            self.secrets = secret_texts(jsonable(dict(given)).items(), redaction)
+
+    def text(self, text: str) -> str:
+        """The text without them."""
+        return without_repeated(clean_text(text), self.secrets)
+
+    def score(self, score: Score) -> Score:
+        """The score without them in its error, and in its reason, which may repeat that."""
+        if not self.secrets or score.error is None:
+            return score
+        return changed(score, error=self.text(score.error), reason=self.text(score.reason))
 
 
 def _field(name: str, value: Any, redaction: Redaction) -> Any:

@@ -94,6 +94,27 @@ def test_no_secret_of_an_evaluation_is_stored(path, function):
     assert KEY in told
 
 
+def test_what_an_error_repeats_of_a_secret_input_is_not_stored(path):
+    """The agent's message is that of its span, and of its result."""
+
+    def agent(password, n):
+        raise ValueError(f"{password} is not the word")
+
+    def judging(example, trace):
+        raise LookupError(f"nothing known of {example.input['password']}")
+
+    tracer = Tracer("secrets", store=path)
+    example = Example(input={"password": "open-sesame", "n": 1})
+    report = run_evaluation([example], [Does(judging, "Judges")], function=agent, tracer=tracer)
+    run_evaluation([example], [Does(judging, "Judges")], tracer=tracer)
+    tracer.shutdown()
+    stored = everything_in(path)
+    assert "open-sesame" not in stored
+    assert "[redacted] is not the word" in stored
+    assert "nothing known of [redacted]" in stored
+    assert "open-sesame is not the word" in report[0].error
+
+
 def test_the_report_that_is_returned_is_not_touched():
     store = MemoryResults()
     example = Example(**EXAMPLE)
