@@ -114,17 +114,17 @@ def _without_columns(table: Mapping[str, Any], rows: Any, names: Names, taken_ou
     ]
 
 
-def without_differences(data: Any, names: Names) -> Any:
-    """A score's details, whose differences name a value by its ``path``."""
+def without_differences(data: Any, names: Names, is_inside: bool = False) -> Any:
+    """A score's details, whose differences name a value by its ``path``; `is_inside` those of a secret."""
     if type(data) is list:
-        return [without_differences(item, names) for item in data]
+        return [without_differences(item, names, is_inside) for item in data]
     if type(data) is not dict:
         return data
     path = data.get("path")
-    is_secret = type(path) is str and is_secret_path(path, names.is_secret)
+    is_secret = is_inside or (type(path) is str and is_secret_path(path, names.is_secret))
     return {
         key: REDACTED
         if is_secret and key in ("expected", "got") and item is not None
-        else without_differences(item, names)
+        else without_differences(item, names, is_secret and key == "differences")
         for key, item in data.items()
     }

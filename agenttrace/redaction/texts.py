@@ -65,6 +65,7 @@ _LISTED = re.compile(
 _LONGEST_LISTED = 61
 _ELEMENT = re.compile(r"<(?P<name>[A-Za-z][\w.:-]{0,60})>(?P<value>[^<>]{1,4096})</(?=(?P=name)>)")
 _SHOWN = re.compile(r"""(?<![\w.-])([^\W\d_][\w.\[\]-]{0,127})(?:=|: (?=(?:not )?expected\b))(?!"?\[redac)""")
+_SHOWN_CHANGE = re.compile(r" {4}[✓~+!-] (?:added|changed|removed|end) +(.+?)(?=\s{3}|\s*\Z)")
 _HEADERS = ("authorization",)
 _COOKIE_HEADERS = ("cookie", "cookies", "setcookie")
 
@@ -363,7 +364,7 @@ def _end_of_brackets(text: str, begin: int) -> int:
 
 def without_shown_arguments(text: str, is_secret: Callable[[str], bool], signs: tuple[str, ...]) -> str:
     """The text of a score without the arguments of secret names in its calls, ``f(password="…``, and in its
-    differences, ``user.password: expected …``.
+    differences, ``user.password: expected …``, and its changes of a state, ``changed  db.api_key   …``.
 
     Such a line ends there: values may be cut off, so that nothing says where one does.
     """
@@ -372,7 +373,17 @@ def without_shown_arguments(text: str, is_secret: Callable[[str], bool], signs: 
     lowered = text.lower()
     if not (has_any(NAME_SIGNS, lowered) or has_any(signs, lowered)):
         return text
-    return "\n".join(_shown_line(line, is_secret) for line in text.split("\n"))
+    lines, hidden = [], False
+    for line in text.split("\n"):
+        place = _SHOWN_CHANGE.match(line)
+        if place is not None:
+            hidden = is_secret_path(place[1], is_secret)
+        elif line[:6].strip():
+            hidden = False
+        if hidden and place is None:  # what is said of a change on lines of its own
+            continue
+        lines.append(f"{place[0]}   {REDACTED}" if hidden and place else _shown_line(line, is_secret))
+    return "\n".join(lines)
 
 
 def _shown_line(line: str, is_secret: Callable[[str], bool]) -> str:
