@@ -6,7 +6,7 @@ example: the user's own rule sees it under the same name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -74,6 +74,29 @@ def judged_fields(example: Example, redaction: Redaction) -> dict[str, Any]:
     }
 
 
+def without_secret_input(
+    scores: Iterable[Score], example: Example | None, redaction: Redaction
+) -> tuple[Score, ...]:
+    """Return the scores without what the errors of broken scorers repeat of secrets in the example's input."""
+    scores = tuple(scores)
+    if example is None or not any(score.error for score in scores):
+        return scores
+    secrets = _secrets_of_input(example, redaction)
+    return tuple(_without(score, secrets) for score in scores)
+
+
+def _secrets_of_input(example: Example, redaction: Redaction) -> set[str]:
+    given = example.input
+    return secret_texts(jsonable(dict(given)).items(), redaction) if isinstance(given, Mapping) else set()
+
+
+def _without(score: Score, secrets: set[str]) -> Score:
+    if not secrets or score.error is None:
+        return score
+    error, reason = (without_repeated(clean_text(text), secrets) for text in (score.error, score.reason))
+    return changed(score, error=error, reason=reason)
+
+
 def _result(result: ScoringResult, redaction: Redaction) -> ScoringResult:
     # No validation: a redacted date is no date, and is stored all the same.
     # Outputs have another name in spans: a rule about it sees them as that.
@@ -85,35 +108,17 @@ def _result(result: ScoringResult, redaction: Redaction) -> ScoringResult:
     source = redaction.inside(clean(example.source))
     if source is not example.source:
         example._source = source
-    said = _Said(result, redaction)
+    said = result.error is not None or any(score.error for score in result.scores)
+    secrets = _secrets_of_input(result.example, redaction) if said else set()
+    error = None if result.error is None else without_repeated(clean_text(result.error), secrets)
     return changed(
         result,
         example=example,
-        scores=tuple(redaction.score(said.score(score)) for score in result.scores),
+        scores=tuple(redaction.score(_without(score, secrets)) for score in result.scores),
         trace=_trace(result.trace, redaction),
-        error=None if result.error is None else redaction.text("error", said.text(result.error)),
+        error=None if error is None else redaction.text("error", error),
         source=redaction.inside(clean(result.source)),
     )
-
-
-class _Said:
-    """Takes out of errors what they repeat of the secrets in an example's input: an agent's, a scorer's."""
-
-    def __init__(self, result: ScoringResult, redaction: Redaction) -> None:
-        self.secrets: set[str] = set()
-        given = result.example.input
-        if isinstance(given, Mapping) and (result.error or any(score.error for score in result.scores)):
-            self.secrets = secret_texts(jsonable(dict(given)).items(), redaction)
-
-    def text(self, text: str) -> str:
-        """The text without them."""
-        return without_repeated(clean_text(text), self.secrets)
-
-    def score(self, score: Score) -> Score:
-        """The score without them in its error, and in its reason, which may repeat that."""
-        if not self.secrets or score.error is None:
-            return score
-        return changed(score, error=self.text(score.error), reason=self.text(score.reason))
 
 
 def _field(name: str, value: Any, redaction: Redaction) -> Any:
