@@ -77,7 +77,7 @@ def judged_fields(example: Example, redaction: Redaction) -> dict[str, Any]:
 def without_secret_input(
     scores: Iterable[Score], example: Example | None, redaction: Redaction
 ) -> tuple[Score, ...]:
-    """Return the scores without what the errors of broken scorers repeat of secrets in the example's input."""
+    """Return the scores without what errors of broken scorers repeat of secrets in the example's input."""
     scores = tuple(scores)
     if example is None or not any(score.error for score in scores):
         return scores
