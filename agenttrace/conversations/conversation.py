@@ -77,10 +77,10 @@ class Conversation:
         if self._user is None:
             messages = details.pop("messages", None)
             if messages is None or details:
-                given = sorted(details) if messages is None else ["messages", *sorted(details)]
+                names = sorted(details) if messages is None else ["messages", *sorted(details)]
                 raise Refused(
                     'without user= the input of a conversation is {"messages": [what the user says]}, got '
-                    f"{given or 'a text, or nothing'}"
+                    f"{names or 'a text, or nothing'}"
                 )
             return _made_user(ScriptedUser, {"messages": messages})
         if hasattr(self._user, "reply") and not isinstance(self._user, type):
