@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from agenttrace.redaction.pairs import NAMED_BESIDE, may_be_named, places_of_named
+from agenttrace.redaction.pairs import NAMED_BESIDE, places_of_named
 from agenttrace.redaction.texts import Names
 
 
@@ -63,7 +63,7 @@ def _plain(value: Any, texts: list[str], redaction: Rules, levels: int) -> Any: 
     copy = value.copy()
     if type(value) is list:
         pairs: Any = enumerate(value)
-        if may_be_named(value) and places_of_named(value, redaction):
+        if value and type(value[0]) is str and places_of_named(value, redaction):
             raise TypeError
     else:
         pairs = value.items()

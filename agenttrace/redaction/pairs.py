@@ -7,14 +7,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from agenttrace.core.marks import REDACTED, bytes_of
-from agenttrace.redaction.texts import Names, is_secret_path
+from agenttrace.redaction.shown import is_secret_path
+from agenttrace.redaction.texts import Names
 from agenttrace.redaction.values import is_name, is_opaque
 
 _LONGEST_NAME = 64
-_NAMES_OF_VALUES = ("name", "key", "header", "field", "Name", "Key", "id", "parameter", "variable", "option")
-VALUES = ("value", "Value", "val")
+_NAMES_OF_VALUES = (
+    *("name", "key", "header", "field", "Name", "Key", "NAME", "KEY"),
+    *("id", "label", "title", "parameter", "variable", "option"),
+)
+VALUES = ("value", "Value", "VALUE", "val")
 _LONGEST_BYTES = 4_096
-NAMED_BESIDE = frozenset({"Value", "val", "columns", "index", "netloc"})
+NAMED_BESIDE = frozenset({"Value", "VALUE", "val", "columns", "header", "index", "netloc"})
+_COLUMNS = ("columns", "header")
+_ROWS = ("data", "rows")
 """Keys beside which a name may stand: of entries such as ``{"Name": …, "Value": …}``, of tables, of an
 address. `value`, which is found in much else, is asked for by itself."""
 _ADDRESS = re.compile(r"([^:@/\s]*):[^@/\s]+@")
@@ -37,22 +43,34 @@ def may_be_named(items: Sequence[Any]) -> bool:
 
 def places_of_named(items: Sequence[Any], names: Names) -> list[int]:
     """The places of values after a secret's name: ``["Authorization", …]``, ``["--password", …]``."""
+    if len(items) == 2:
+        name, value = map(text_of, items)
+        return [1] if name is not None and value is not None and _is_named(name, value, names) else []
     return [
         place
         for place in range(1, len(items))
-        if (name := text_of(items[place - 1])) is not None
-        and (value := text_of(items[place])) is not None
-        and ((len(items) == 2 and len(name) <= _LONGEST_NAME) or name[:2] == "--")
-        and names.is_secret(name := name.lstrip("-"))
-        and names.hides(name, value)
+        if type(name := items[place - 1]) is str
+        and name[:2] == "--"
+        and type(value := items[place]) is str
+        and _is_named(name, value, names)
+    ]
+
+
+def _is_named(name: str, value: str, names: Names) -> bool:
+    bare = name.lstrip("-")
+    return (
+        (len(name) <= _LONGEST_NAME or name[:2] == "--")
+        and names.is_secret(bare)
+        and names.hides(bare, value)
         and not is_name(value)
         and is_opaque(value.rpartition(" ")[2])
-    ]
+    )
 
 
 def holds_named(lists: Iterable[Sequence[Any]], names: Names) -> bool:
     """Returns True if in one of the lists a value stands after a secret's name."""
-    return any(may_be_named(items) and places_of_named(items, names) for items in lists)
+    # Only of plain data, in which there are no recorded bytes.
+    return any(type(items[0]) is str and places_of_named(items, names) for items in lists if items)
 
 
 def is_named_value(value: dict[str, Any], names: Names) -> bool:
@@ -77,8 +95,9 @@ def without_beside(value: dict[str, Any], items: dict[str, Any], names: Names, t
     for key in VALUES:
         if value.get(key) is not None and key in items and is_named_value(value, names):
             items[key] = taken_out(value[key])
-    if type(value.get("data")) is list and ("columns" in value or "index" in value):
-        items["data"] = _without_columns(value, items["data"], names, taken_out)
+    for key in _ROWS:
+        if type(value.get(key)) is list and not NAMED_BESIDE.isdisjoint(value):
+            items[key] = _without_columns(value, items[key], names, taken_out)
     netloc = value.get("netloc")
     if type(netloc) is str and "@" in netloc and names.is_secret("password"):
         items["netloc"] = _ADDRESS.sub(rf"\1:{REDACTED}@", netloc)
@@ -88,12 +107,14 @@ def _without_columns(table: Mapping[str, Any], rows: Any, names: Names, taken_ou
     """The rows of a table without the values of its secret columns, or of secret names in its index."""
     if type(rows) is not list:
         return rows
-    columns = [table.get("name")] if "columns" not in table else table["columns"]
+    columns = next((table[key] for key in _COLUMNS if key in table), [table.get("name")])
+    is_table = any(key in table for key in _COLUMNS)
     labels = table.get("index")
     by_row = labels if type(labels) is list and len(labels) == len(rows) else [None] * len(rows)
     width = len(columns) if type(columns) is list else 0
 
     def hidden(label: Any, item: Any) -> bool:
+        label = label[-1] if type(label) is list and label else label  # of several levels the last
         return (
             type(label) is str
             and item is not None
@@ -108,7 +129,7 @@ def _without_columns(table: Mapping[str, Any], rows: Any, names: Names, taken_ou
 
     return [
         [cell(place, label, item) for place, item in enumerate(row)]
-        if type(row) is list and "columns" in table
+        if type(row) is list and is_table
         else cell(0, label, row)
         for label, row in zip(by_row, rows, strict=True)
     ]

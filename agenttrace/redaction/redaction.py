@@ -33,9 +33,10 @@ from agenttrace.redaction.pairs import (
 from agenttrace.redaction.repeated import secret_texts, without_repeated
 from agenttrace.redaction.shape_search import without_shape
 from agenttrace.redaction.shapes import ENCODED_RUN
+from agenttrace.redaction.shown import without_shown_arguments
 from agenttrace.redaction.signs import PROSE, Look, is_id, look_at, may_hold_shape, shapes_in
-from agenttrace.redaction.texts import may_have_names, may_hold_named, without_named, without_shown_arguments
-from agenttrace.redaction.values import hides
+from agenttrace.redaction.texts import may_have_names, may_hold_named, without_named
+from agenttrace.redaction.values import hides, without_examples
 
 MAX_CACHED = 10_000
 """Names, keys and tools for which the result is cached."""
@@ -136,7 +137,7 @@ class Redaction:
             if type(key) is not str or key[:1] == "$" or self.key(key) != key:
                 return False
             if self.is_secret(key):
-                if item is not None and self.hides(key, item):
+                if item is not None and (type(item) is dict or self.hides(key, item)):
                     return False
             elif key in NAMED_BESIDE:
                 copy = dict(items)
@@ -303,6 +304,8 @@ class Redaction:
         if item is not None and self.is_secret(key) and self.hides(key, item):
             self.redacted += 1
             return Redacted(REDACTED, secret_digest(item))
+        if type(item) is dict and item and self.is_secret(key):
+            return self.inside(without_examples(item, self._taken_out))
         return self.inside(item)
 
     def key(self, key: str) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Protocol
 
 from agenttrace.core.marks import REDACTED
+from agenttrace.redaction.markup import MARKUP
 from agenttrace.redaction.names import NAME_SIGNS
 from agenttrace.redaction.values import is_name, is_opaque, is_placeholder
 
@@ -30,7 +31,9 @@ _DENSE = 60
 """Characters for each separator from which on the signs of all names are looked for first."""
 _WINDOW = 80
 _SEPARATOR = re.compile(r"[=:]")
-_SPACES = re.compile(r"[ \t]*")
+_SPACES = re.compile(r"[ \t\u00a0*`]*")
+"""With the signs of Markdown: ``**password**: `…` ``."""
+_CUT = re.compile(r"…\[\+[\d,]+ chars(?: #\w+)?\]\Z")
 _WIDE_SPACES = re.compile(r"\s*")
 _NOT_IN_NAME = re.compile(r"[^\w.\\$-]")
 _ESCAPE = re.compile(r"\\+u([0-9a-fA-F]{4})")
@@ -63,9 +66,7 @@ _LISTED = re.compile(
     r"""\\*[brfu]?["'](?!\[redacted\])(?P<value>(?:[^"'\\]|\\(?!["']))+)"""
 )
 _LONGEST_LISTED = 61
-_ELEMENT = re.compile(r"<(?P<name>[A-Za-z][\w.:-]{0,60})>(?P<value>[^<>]{1,4096})</(?=(?P=name)>)")
-_SHOWN = re.compile(r"""(?<![\w.-])([^\W\d_][\w.\[\]-]{0,127})(?:=|: (?=(?:not )?expected\b))(?!"?\[redac)""")
-_SHOWN_CHANGE = re.compile(r" {4}[✓~+!-] (?:added|changed|removed|end) +(.+?)(?=\s{3}|\s*\Z)")
+_LONGEST_CUT = 120
 _HEADERS = ("authorization",)
 _COOKIE_HEADERS = ("cookie", "cookies", "setcookie")
 
@@ -91,12 +92,12 @@ def may_hold_named(text: str, lowered: str, marks: bytes, names: Names, signs: t
         return False
     if count and any(map(names.is_secret, set(_names_in(text)))):
         return True
-    if has_any(_OTHERS[2][0], text) and any(map(names.is_secret, set(_listed_names_in(text)))):
+    if has_any(_OTHERS[-1][0], text) and any(map(names.is_secret, set(_listed_names_in(text)))):
         return True
     return any(
         names.is_secret(_last_name(match["name"]))
-        for marked, pattern in _OTHERS[:2]
-        if marked[0].encode() in marks
+        for signs_of_it, pattern in (_OTHERS[:-1] if b"<" in marks else _OTHERS[:1])
+        if has_any(signs_of_it, text)
         for match in pattern.finditer(text)
     )
 
@@ -159,7 +160,7 @@ def without_named(text: str, names: Names) -> tuple[str, int]:
     return text, count
 
 
-_OTHERS = ((("--",), _OPTION), (("</",), _ELEMENT), (('",', "',"), _LISTED))
+_OTHERS = ((("--",), _OPTION), *MARKUP, (('",', "',"), _LISTED))
 """Values that stand after their name in another way, with their signs."""
 
 
@@ -173,7 +174,7 @@ def _without_match(text: str, pattern: re.Pattern[str], names: Names) -> tuple[s
             return match[0]
         if not _hides(names, _last_name(match["name"]), value):
             return match[0]
-        if pattern is not _ELEMENT and (is_name(value) or not is_opaque(value.rpartition(" ")[2])):
+        if pattern in (_OPTION, _LISTED) and (is_name(value) or not is_opaque(value.rpartition(" ")[2])):
             return match[0]
         count += 1
         start = match.start("value") - match.start()
@@ -198,7 +199,7 @@ def _name_at_end(window: str) -> tuple[str, bool]:
     if quote == '"' or quote == "'":
         window = closed
     else:
-        window = window.rstrip(" \t:")
+        window = window.rstrip(" \t:*`")
         quote = window[-1:]
     if quote == '"' or quote == "'":
         inside = window[:-1].rstrip("\\")
@@ -221,6 +222,9 @@ class _Reader:
         self.names = names
         self.pieces: list[str] = []
         self.position = 0
+        cut = _CUT.search(text, max(len(text) - _LONGEST_CUT, 0)) if text[-1:] == "]" else None
+        self.end = len(text) if cut is None else cut.start()
+        """Where a text ends that was cut: the mark is no part of a value."""
 
     def read(self) -> tuple[str, int]:
         text, done = self.text, 0
@@ -238,6 +242,7 @@ class _Reader:
         return "".join((*self.pieces, text[self.position :])), len(self.pieces) // 2
 
     def _take(self, begin: int, end: int, mark: str = REDACTED) -> int:
+        end = max(min(end, self.end), begin)
         self.pieces += (self.text[self.position : begin], mark)
         self.position = end
         return end
@@ -312,13 +317,16 @@ class _Reader:
         match = _BARE.match(text, begin)
         if match is None:
             return begin
-        value = match[0].rstrip(".") if separator == ":" else match[0]
+        value = match[0] if match.end() <= self.end else text[begin : self.end]
+        value = value.rstrip(".") if separator == ":" else value
         end = begin + len(value)
         if not self.names.hides(name, value) or is_placeholder(value):
             return begin
         if separator == ":":
             return self._take(begin, end) if is_opaque(value) and len(value) > 4 else begin
-        if _CODE_FOLLOWS.match(text, end) or (_BRACKET_FOLLOWS.match(text, end) and not is_opaque(value)):
+        if end < self.end and _CODE_FOLLOWS.match(text, end):
+            return begin
+        if _BRACKET_FOLLOWS.match(text, end) and not is_opaque(value):
             return begin
         if _IDENTIFIER.fullmatch(value):
             is_spaced = begin > place + 1 or text[place - 1 : place] == " "
@@ -360,39 +368,3 @@ def _end_of_brackets(text: str, begin: int) -> int:
                 return place
         elif text[match.start() - 1] != "\\":
             place = _end(_TO_QUOTE[match[0]], text, place) + 1
-
-
-def without_shown_arguments(text: str, is_secret: Callable[[str], bool], signs: tuple[str, ...]) -> str:
-    """The text of a score without the arguments of secret names in its calls, ``f(password="…``, and in its
-    differences, ``user.password: expected …``, and its changes of a state, ``changed  db.api_key   …``.
-
-    Such a line ends there: values may be cut off, so that nothing says where one does.
-    """
-    if "=" not in text and ": " not in text:
-        return text
-    lowered = text.lower()
-    if not (has_any(NAME_SIGNS, lowered) or has_any(signs, lowered)):
-        return text
-    lines, hidden = [], False
-    for line in text.split("\n"):
-        place = _SHOWN_CHANGE.match(line)
-        if place is not None:
-            hidden = is_secret_path(place[1], is_secret)
-        elif line[:6].strip():
-            hidden = False
-        if hidden and place is None:  # what is said of a change on lines of its own
-            continue
-        lines.append(f"{place[0]}   {REDACTED}" if hidden and place else _shown_line(line, is_secret))
-    return "\n".join(lines)
-
-
-def _shown_line(line: str, is_secret: Callable[[str], bool]) -> str:
-    for shown in _SHOWN.finditer(line):
-        if is_secret_path(shown[1], is_secret):
-            return f"{line[: shown.end()]}{REDACTED}"
-    return line
-
-
-def is_secret_path(path: str, is_secret: Callable[[str], bool]) -> bool:
-    """Returns True if a part of a path, ``user.password`` or ``keys[0].token``, is the name of a secret."""
-    return any(is_secret(part) for part in re.split(r"[.\[\]]+", path) if part)
