@@ -45,7 +45,7 @@ class TroubleWatch:
         self._troubles = troubles
         self._project = project
         self._since: dict[str, float] = {}
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
         self._again_at = 0.0
 
     @property
@@ -59,13 +59,13 @@ class TroubleWatch:
         self._again_at = now + PAUSE
         current = {} if self._troubles is None else {one.cause: one for one in self._troubles()}
         self._since = {cause: self._since.get(cause, now) for cause in current}
-        self._told &= current.keys()
+        self._reported &= current.keys()
         alerts = []
         for cause, trouble in current.items():
             kind = cause.partition(" ")[0]
             waits = kind in _TAKE_TIME and now - self._since[cause] < PATIENCE
-            if cause not in self._told and not waits:
-                self._told.add(cause)
+            if cause not in self._reported and not waits:
+                self._reported.add(cause)
                 alerts.append(
                     TroubleAlert(cause=kind, text=trouble.text, remedy=trouble.remedy, project=self._project)
                 )

@@ -86,8 +86,8 @@ def without_secret_input(
 
 
 def _secrets_of_input(example: Example, redaction: Redaction) -> set[str]:
-    given = example.input
-    return secret_texts(jsonable(dict(given)).items(), redaction) if isinstance(given, Mapping) else set()
+    values = example.input
+    return secret_texts(jsonable(dict(values)).items(), redaction) if isinstance(values, Mapping) else set()
 
 
 def _without(score: Score, secrets: set[str]) -> Score:
@@ -108,8 +108,8 @@ def _result(result: ScoringResult, redaction: Redaction) -> ScoringResult:
     source = redaction.inside(clean(example.source))
     if source is not example.source:
         example._source = source
-    said = result.error is not None or any(score.error for score in result.scores)
-    secrets = _secrets_of_input(result.example, redaction) if said else set()
+    is_broken = result.error is not None or any(score.error for score in result.scores)
+    secrets = _secrets_of_input(result.example, redaction) if is_broken else set()
     error = None if result.error is None else without_repeated(clean_text(result.error), secrets)
     return changed(
         result,

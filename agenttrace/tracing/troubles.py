@@ -23,16 +23,16 @@ def recording_troubles(pipeline: Pipeline) -> Iterator[Trouble]:
     yield from (trouble_of_loss(name, lost[name]) for name in LOSSES if lost.get(name))
     for sender in pipeline.senders:
         try:
-            told = sender.stats()
-            yield from _of_a_sender(told)
+            counts = sender.stats()
+            yield from _of_a_sender(counts)
         except BaseException as error:  # choke-point: a sender of the user's own making
             pass_on_interruption(error)
 
 
 def _of_the_store(pipeline: Pipeline) -> Iterator[Trouble]:
-    telling = optional(pipeline.store, TellsHealth)
+    reporting = optional(pipeline.store, TellsHealth)
     try:
-        health = None if telling is None else telling.health()
+        health = None if reporting is None else reporting.health()
         mode, trouble = getattr(health, "mode", None), getattr(health, "trouble", None)
         waiting = getattr(health, "waiting", 0)
     except BaseException as error:  # choke-point: a store of the user's own making
