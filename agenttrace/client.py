@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Unpack
 
 from agenttrace.core.errors import ConfigError, StoreError
 from agenttrace.core.example import Example
+from agenttrace.core.jsonable import jsonable
 from agenttrace.core.protocols import Scorer, Store
 from agenttrace.core.report import EvaluationReport
+from agenttrace.core.text import log_line
 from agenttrace.datasets.dataset import EvalDataset, row_of
 from agenttrace.evaluation import assert_test, assert_test_async, run_evaluation, run_evaluation_async
 from agenttrace.evaluation.requirement import Require
 from agenttrace.evaluation.run import EvaluationOptions
+from agenttrace.redaction import Redact, redaction_of
 from agenttrace.runs.baseline import Baseline
+from agenttrace.scoring.redacted import redacted_example
 from agenttrace.store import open_store
 
 PROJECT = "default"
+
+log = logging.getLogger("agenttrace")
 
 
 class Client:
@@ -104,22 +111,42 @@ class Client:
         return {**own, **explicit}  # type: ignore[typeddict-item]  # the keys are those of the options
 
     def push_dataset(
-        self, alias: str, dataset: EvalDataset | Iterable[Example], project_name: str | None = None
+        self,
+        alias: str,
+        dataset: EvalDataset | Iterable[Example],
+        project_name: str | None = None,
+        *,
+        redact: Redact = None,
     ) -> int:
         """Store a dataset under a name, and return its version, counted from 1.
 
-        Pushing the same data again makes no new version. Examples keep their ids. Nothing is redacted: a
-        later `pull_dataset` returns the data unchanged.
+        Pushing the same data again makes no new version. Examples keep their ids.
+
+        Args:
+            alias: The name.
+            dataset: The examples.
+            project_name: The project, by default the client's.
+            redact: What is taken out of what is stored, as of a `Tracer`: by default what looks like a
+                secret, which is logged. With ``"off"``, `pull_dataset` returns the data unchanged.
 
         Raises:
+            ConfigError: `redact` is nothing of that.
             DatasetError: a value has no file form.
             StoreError: the name is empty, or the store cannot be written.
         """
+        redaction = redaction_of(redact)
         data = dataset if isinstance(dataset, EvalDataset) else EvalDataset(dataset)
         content = {
-            "platform_fields": data.platform_fields,
-            "examples": [row_of(example, place) for place, example in enumerate(data)],
+            "platform_fields": redaction.fields(jsonable(data.platform_fields)),
+            "examples": [redacted_example(row_of(one, place), redaction) for place, one in enumerate(data)],
         }
+        if redaction.redacted:
+            count = redaction.redacted
+            log.warning(
+                "%d values of the dataset %s were redacted; push_dataset(redact='off') keeps them",
+                count,
+                log_line(repr(alias)),
+            )
         return self.store.save_dataset(alias, project_name or self.project_name, content)
 
     def pull_dataset(

@@ -74,8 +74,8 @@ class Tracer:
         context_in_threads: Whether the running call follows `threading.Thread` and `ThreadPoolExecutor`; they
             are patched once per process, by the first tracer that wants it.
         queue_limit: Spans that may wait for the store; what comes beyond is dropped, counted in `stats`.
-        alerts: Whom to tell of a new failure of an online score: functions of a `LowScore`; and rules over a
-            window, such as ``Rate("Faithfulness", below=0.8)``, of which the same functions are told.
+        alerts: Whom to tell of a new failure of an online score, and of troubles of recording: functions of
+            a `LowScore` or `TroubleAlert`; and rules over a window, as ``Rate("Faithfulness", below=0.8)``.
         drain_seconds: How long the end of the process waits for online evaluations under way.
         limits: How much of a value is kept in production.
         keep: How long traces stay in the store's file, how large it may grow, or both: ``"30d"``, ``"5GB"``,
@@ -128,7 +128,7 @@ class Tracer:
         )
         self._capture_limits = checked_limits("capture_limits", capture_limits)
         self._rules, self._alerts = rules_and_alerts(alerts)
-        resolve = self._resolve_watched if self._rules else self._resolve
+        resolve = self._resolve_watched if self._rules or self._alerts else self._resolve
         self._recorder = Recorder(project_name, resolve, sampler(sample_rate))
         self._recorder.owner = self
         self._states: dict[str, StateSource] = {}
@@ -569,6 +569,7 @@ class Tracer:
 
     def _begin_online(self) -> OnlineEvaluator:
         from agenttrace.online.evaluator import OnlineEvaluator
+        from agenttrace.tracing.troubles import recording_troubles
 
         evaluator = OnlineEvaluator(
             self.store,
@@ -580,6 +581,7 @@ class Tracer:
             drain_seconds=self._drain_seconds,
             rules=self._rules,
             alerts=self._alerts,
+            troubles=lambda: recording_troubles(self._pipeline),
         )
         # If two threads come here together, the first evaluator is used, and the other one is dropped.
         self._online = self._online or evaluator
@@ -657,7 +659,7 @@ class Tracer:
         return self._pipeline
 
     def _resolve_watched(self) -> Pipeline | None:
-        """The same for a tracer with rules over a window, which are looked at from its first trace on."""
+        """The same for a tracer with alerts: rules and troubles are looked at from its first trace on."""
         pipeline = self._resolve()
         if pipeline is not None:
             (self._online or self._begin_online()).watch()

@@ -73,6 +73,38 @@ def test_a_dataset_comes_back_as_it_was_pushed(client):
     assert client.pull_dataset(alias="qa", project_name="p") == dataset
 
 
+def test_what_looks_like_a_secret_is_not_kept_with_a_dataset_and_that_is_said(client, caplog):
+    key = "gh" + "p_" + "a1B2c3D4" * 5
+    login = {"tool_name": "login", "parameters": {"password": "hunter2", "token": {"$any": True}}}
+    one = Example(
+        input={"password": "hunter2", "n": 1},
+        expected_output=f"the key {key}",
+        context=["password=hunter2"],
+        additional_metadata={"note": {"db.password": "hunter2"}},
+        expected_tools=[[login, "read"]],
+        name="kept",
+    )
+    data = EvalDataset([one])
+    data.platform_fields = {"api_key": "hunter2"}
+    client.push_dataset("qa", data)
+    pulled = client.pull_dataset("qa")
+    assert "hunter2" not in repr(pulled.platform_fields)
+    shown = repr(pulled[0].to_dict())
+    assert "hunter2" not in shown
+    assert key not in shown
+    assert pulled[0].input == {"password": "[redacted]", "n": 1}
+    arguments = {"password": "[redacted]", "token": {"$any": True}}
+    assert pulled[0].expected_tools == [[{"tool_name": "login", "parameters": arguments}, "read"]]
+    (message,) = caplog.messages
+    assert "values of the dataset 'qa' were redacted; push_dataset(redact='off') keeps them" in message
+
+    assert client.push_dataset("qa", data, redact="off") == 2
+    assert client.pull_dataset("qa")[0] == one
+    assert len(caplog.messages) == 1
+    with pytest.raises(ConfigError, match="redact is a list of names or a function"):
+        client.push_dataset("qa", data, redact=5)
+
+
 def test_each_push_of_other_data_is_a_version(client):
     first, second = [example(name="first")], [example(name="second")]
     assert client.push_dataset("qa", first) == 1
@@ -92,6 +124,8 @@ def test_a_dataset_that_is_not_there_is_an_error_that_names_it(client):
 def test_a_value_without_a_file_form_is_refused_and_nothing_is_kept(client):
     with pytest.raises(DatasetError, match=r"examples\[0\].expected_output"):
         client.push_dataset("qa", [Example(expected_output=object())])
+    with pytest.raises(DatasetError, match=r"expected_output: a tuple cannot be a key in a file"):
+        client.push_dataset("qa", [Example(expected_output={("a", "b"): 1})])
     with pytest.raises(StoreError):
         client.pull_dataset("qa")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import click
@@ -13,10 +13,11 @@ from agenttrace.core.errors import StoreError
 from agenttrace.core.query import Query
 from agenttrace.redaction import Redaction
 from agenttrace.redaction.options import LEVELS, Level
+from agenttrace.redaction.repeated import secret_texts, without_repeated
 from agenttrace.reports.text import safe_line
 from agenttrace.reports.tree import count_text
 from agenttrace.store import SQLiteStore
-from agenttrace.store.mending import Mended, mend
+from agenttrace.store.mending import Clean, Mended, Row, mend
 
 
 @click.command("redact")
@@ -47,8 +48,10 @@ def redact(
 ) -> None:
     """Take secrets out of the stored traces TRACE, or of those that match --where.
 
-    Their spans, scores, annotations, results and pending evaluations are changed. The file is written anew,
-    so that nothing of the old is left in its bytes; what was sent elsewhere is not changed.
+    Their spans, scores, annotations, results and pending evaluations are changed, the names and metadata of
+    their runs, and what all traces share: functions that were called in them, and the tools of their
+    projects. The file is written anew, so that nothing of the old is left in its bytes; what was sent
+    elsewhere is not changed.
     """
     if not traces and not query.terms:
         raise click.UsageError("name traces, or give --where, such as --where 'customer:acme'")
@@ -89,12 +92,45 @@ def _whole_id(source: SQLiteStore, prefix: str) -> str:
     return trace.trace_id
 
 
-def _cleaner(redaction: Redaction) -> Any:
-    def clean(column: str, value: Any) -> Any:
-        if column.endswith(".input") and type(value) is dict:
-            return redaction.fields(value)
-        if column.endswith(".output"):
-            return redaction.value("output", value)
-        return redaction.inside(value)
+def _cleaner(redaction: Redaction) -> Clean:
+    def clean(_: str, rows: list[Row]) -> list[Row]:
+        cleaned = [{name: _clean(redaction, name, value) for name, value in row.items()} for row in rows]
+        secrets = _secrets([row.get("input") for row in rows], redaction)
+        for row, old in zip(cleaned, rows, strict=True):
+            rest, example = row.get("rest"), old.get("example")
+            if type(rest) is dict and type(error := rest.get("error")) is dict:  # of a span
+                row["rest"] = {**rest, "error": {**error, "message": _without(error.get("message"), secrets)}}
+            if type(example) is dict:  # of a result
+                row["error"] = _without(row.get("error"), _secrets([example.get("input")], redaction))
+        return cleaned
 
     return clean
+
+
+def _secrets(inputs: Iterable[Any], redaction: Redaction) -> set[str]:
+    """What messages may repeat: the secrets among what the calls of a trace, or one example, were given."""
+    named = (values.items() for values in inputs if type(values) is dict)
+    return set().union(*(secret_texts(pairs, redaction) for pairs in named))
+
+
+def _without(message: Any, secrets: set[str]) -> Any:
+    return without_repeated(message, secrets) if type(message) is str else message
+
+
+def _clean(redaction: Redaction, column: str, value: Any) -> Any:
+    """What a column holds, without secrets: each value by its name, as when it was recorded."""
+    if column in ("input", "metadata") and type(value) is dict:
+        return redaction.fields(value)
+    if column == "output":
+        return redaction.value("output", value)
+    if column == "definition" and type(value) is dict:
+        parameters = value.get("parameters")
+        listed = parameters if type(parameters) is list else []
+        return {**redaction.inside(value), "parameters": [_parameter(redaction, one) for one in listed]}
+    return redaction.inside(value)
+
+
+def _parameter(redaction: Redaction, entry: Any) -> Any:
+    if type(entry) is dict and type(entry.get("name")) is str and "default" in entry:
+        return {**redaction.inside(entry), "default": redaction.value(entry["name"], entry["default"])}
+    return redaction.inside(entry)

@@ -33,6 +33,12 @@ def strict(value: Any, place: str) -> Any:
         DatasetError: reading the file would not give the value back.
     """
     data = jsonable(value)
+    key = (
+        next((key for key in value if not isinstance(key, str)), None) if isinstance(value, Mapping) else None
+    )
+    if key is not None:
+        kind = with_article(type(key).__qualname__)
+        raise DatasetError(f"{kind} cannot be a key in a file; write it as text", field=place)
     if isinstance(value, list | tuple | Mapping):
         raise DatasetError(f"nested more than {MAX_DEPTH} levels deep (or inside itself)", field=place)
     if cause_within(data) is not None:

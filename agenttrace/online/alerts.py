@@ -85,8 +85,8 @@ class LowScore:
 
 
 Alert = Callable[[Any], Awaitable[None] | None]
-"""Called with a `LowScore`, or with the `RateAlert` of a rule, on a thread of the evaluation; what it raises
-is counted, and logged once."""
+"""Called with a `LowScore`, the `RateAlert` of a rule, or a `TroubleAlert` of recording, on a thread of the
+evaluation; what it raises is counted, and logged once."""
 
 
 class Every:

@@ -27,6 +27,7 @@ from agenttrace.tracing.record import Record, admitted
 
 if TYPE_CHECKING:
     from agenttrace.core.protocols import ChatModel
+    from agenttrace.online.trouble_watch import Troubles
     from agenttrace.online.worker import OnlineWorker
 
 QUEUE_LIMIT = 10_000
@@ -77,6 +78,7 @@ class OnlineEvaluator:
         drain_seconds: float = DRAIN_SECONDS,
         rules: Sequence[Rule] = (),
         alerts: Sequence[Alert] = (),
+        troubles: Troubles | None = None,
     ) -> None:
         self.store = store
         self.project = project
@@ -87,6 +89,7 @@ class OnlineEvaluator:
         self.of_spans = False
         self._rules = tuple(rules)
         self._alerts = tuple(alerts)
+        self._troubles = troubles
         self._write_scores = write_scores or (lambda rows: store.write(Batch(scores=rows)))
         self._redaction = redaction or Redaction()
         self._flush_spans = flush_spans
@@ -200,8 +203,8 @@ class OnlineEvaluator:
         return handle
 
     def watch(self) -> None:
-        """Look at the rules from now on, whether or not anything is evaluated."""
-        if self._rules and (self._worker is None or not self._worker.alive):
+        """Look at rules and troubles from now on, whether or not anything is evaluated."""
+        if (self._rules or self._alerts) and (self._worker is None or not self._worker.alive):
             self._start()
 
     def _start(self) -> None:
@@ -232,6 +235,7 @@ class OnlineEvaluator:
             timeout=self.timeout,
             rules=self._rules,
             alerts=self._alerts,
+            troubles=self._troubles,
         )
 
     # Waiting, ending, forking.

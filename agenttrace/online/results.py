@@ -19,7 +19,7 @@ from agenttrace.online.request import Request
 from agenttrace.process.said_once import SaidOnce
 from agenttrace.process.threads import no_thread_at_the_end
 from agenttrace.scoring.isolation import Call, Interrupted, Isolation, Outcome, carried
-from agenttrace.scoring.redacted import judged_fields
+from agenttrace.scoring.redacted import judged_fields, without_secret_input
 
 if TYPE_CHECKING:
     from agenttrace.core.example import Example
@@ -46,6 +46,9 @@ class _Finished:
 
     request: Request
     scores: tuple[Score, ...]
+    """As the scorers gave them, for the handle and `on_result`."""
+    shown: tuple[Score, ...]
+    """Those for all others, whose errors repeat no secret of the example."""
     judged: Mapping[str, Any]
     """The judged fields, redacted: the example itself is forgotten once it is scored."""
     tries: int = 0
@@ -55,7 +58,7 @@ class _Finished:
         trace_id, span_id = self.request.trace_id, self.request.span_id
         if trace_id is None:
             return []
-        return [ScoreRow(trace_id, span_id, replace(score, example=self.judged)) for score in self.scores]
+        return [ScoreRow(trace_id, span_id, replace(score, example=self.judged)) for score in self.shown]
 
 
 class Results:
@@ -95,7 +98,8 @@ class Results:
 
     def add(self, request: Request, scores: tuple[Score, ...], example: Example | None) -> None:
         """Take the scores of one evaluation, of an example that is None where it could not be made."""
-        self._finished.append(_Finished(request, scores, self._judged(request, example)))
+        shown = without_secret_input(scores, example, self._redaction)
+        self._finished.append(_Finished(request, scores, shown, self._judged(request, example)))
 
     def _judged(self, request: Request, example: Example | None) -> Mapping[str, Any]:
         if example is None or request.trace_id is None:
@@ -127,7 +131,7 @@ class Results:
             settled.append(entry)
         await self._drop_keys()
         for entry in settled:
-            self._settle(entry.request, entry.scores)
+            self._settle(entry.request, entry.scores, entry.shown)
 
     async def _drop_keys(self) -> None:
         keys, self._keys_to_drop = self._keys_to_drop, []
@@ -157,7 +161,7 @@ class Results:
             else:
                 in_store.add(entry)
 
-    def _settle(self, request: Request, scores: tuple[Score, ...]) -> None:
+    def _settle(self, request: Request, scores: tuple[Score, ...], shown: tuple[Score, ...]) -> None:
         counts = self._counts
         if any(score.outcome == "errored" for score in scores):
             counts.errored += 1
@@ -165,15 +169,17 @@ class Results:
             counts.scored += 1
         counts.weight -= request.weight
         # First, so that who waits for all waits for these, too.
-        self._call(request, self._calls_for(request, scores), self._low_scores(request, scores))
+        self._call(request, self._calls_for(request, scores, shown), self._low_scores(request, shown))
         counts.running -= 1
         self._unfinished.pop(request, None)
         request.handle.finish("scored", scores)
 
-    def _calls_for(self, request: Request, scores: tuple[Score, ...]) -> list[_ToCall]:
+    def _calls_for(
+        self, request: Request, scores: tuple[Score, ...], shown: tuple[Score, ...]
+    ) -> list[_ToCall]:
         calls: list[_ToCall] = []
         if request.trace_id is not None:
-            rows = [ScoreRow(request.trace_id, request.span_id, self._redacted(score)) for score in scores]
+            rows = [ScoreRow(request.trace_id, request.span_id, self._redacted(score)) for score in shown]
             calls += [("export", exporter.write_scores, rows) for exporter in self._exporters]
         if request.on_result is not None:
             calls.append(("on_result", request.on_result, scores))

@@ -21,6 +21,7 @@ from agenttrace.online.backlog import Backlog
 from agenttrace.online.rate_watch import RateAlert, RateWatch
 from agenttrace.online.request import Request
 from agenttrace.online.results import Results
+from agenttrace.online.trouble_watch import TroubleAlert, Troubles, TroubleWatch
 from agenttrace.process.loop_thread import LoopKeeper
 from agenttrace.process.threads import DaemonExecutor, no_thread_at_the_end
 from agenttrace.scoring.apply import apply_scorer
@@ -48,6 +49,7 @@ class OnlineWorker:
         timeout: float,
         rules: Sequence[Rule] = (),
         alerts: Sequence[Alert] = (),
+        troubles: Troubles | None = None,
     ) -> None:
         self._backlog = backlog
         self._unfinished = unfinished = backlog.unfinished
@@ -64,6 +66,8 @@ class OnlineWorker:
         self._waiting: deque[Request] = deque(unfinished)  # those of a worker that died
         self._rates = RateWatch(rules, backlog.store, backlog.project, owner)
         self._alerts = alerts or [log_alert]
+        # Without alerts of the user's there is nobody to tell: the log has each trouble already.
+        self._troubles = TroubleWatch(troubles if alerts else None, backlog.project)
         counts.waiting, counts.running, counts.callbacks_running = len(unfinished), 0, 0
         self._running: dict[asyncio.Task[None], Request] = {}
         self.stopping = False
@@ -94,7 +98,9 @@ class OnlineWorker:
                 last_tick = now
                 await self._tick()
             if self._rates.due:
-                await self._look_at_rules()
+                await self._look_at("rules", self._rates.check)
+            if self._troubles.due:
+                await self._look_at("troubles", self._troubles.check)
             await self._pause(bool(due))
 
     async def _end(self) -> None:
@@ -245,10 +251,11 @@ class OnlineWorker:
                 request.save_attempted = True  # where it fails, it is tried again at the end only
             await self._results.call_isolated("pending", self._save, to_save)
 
-    async def _look_at_rules(self) -> None:
-        broken: list[RateAlert] = []
-        await self._results.call_isolated("rules", lambda: broken.extend(self._rates.check()))
-        for alert in broken:
+    async def _look_at(self, cause: str, check: Callable[[], Sequence[RateAlert | TroubleAlert]]) -> None:
+        """Tell the alerts what a look finds: a rule that is broken, a trouble of recording."""
+        news: list[RateAlert | TroubleAlert] = []
+        await self._results.call_isolated(cause, lambda: news.extend(check()))
+        for alert in news:
             await self._results.tell(self._alerts, alert)
 
     def _save(self, requests: list[Request]) -> None:

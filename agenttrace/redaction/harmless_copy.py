@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, Protocol
 
-from agenttrace.redaction.pairs import places_of_named
+from agenttrace.redaction.pairs import NAMED_BESIDE, places_of_named
 from agenttrace.redaction.texts import Names
 
 
@@ -68,7 +68,7 @@ def _plain(value: Any, texts: list[str], redaction: Rules, levels: int) -> Any: 
     else:
         pairs = value.items()
         _check_keys(value, texts, redaction)
-        if "value" in value:
+        if "value" in value or not NAMED_BESIDE.isdisjoint(value):
             raise TypeError
     for place, item in pairs:
         kind = type(item)

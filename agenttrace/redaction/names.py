@@ -216,12 +216,19 @@ SMALLEST_NUMBER = 10**8
 
 _IGNORED = str.maketrans("", "", "_-. ")
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_]+|\d+[a-z]+(?![a-z])")
-_VERSION = re.compile(r"[\d_\-. ]+\Z")
+_VERSION = re.compile(r"[\W\d_]+\Z")
+_OF_TUPLE = re.compile(r"tuple \[.*['\"](.+)['\"]\]", re.DOTALL)
 
 
 def plain(name: str) -> str:
     """A name in the form in which names are compared."""
     return as_seen(name).lower().translate(_IGNORED)
+
+
+def own_name(name: str) -> str:
+    """A name; of a tuple as a key, ``("db", "password")``, its last part, if that is a text."""
+    part = _OF_TUPLE.fullmatch(name) if name[-1:] == "]" else None
+    return name if part is None else part[1]
 
 
 def as_seen(name: str) -> str:

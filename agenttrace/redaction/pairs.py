@@ -1,58 +1,151 @@
-"""Values that stand beside their secret's name in data: pairs of headers, arguments of a command."""
+"""Values that stand beside their secret's name in data: pairs of headers, arguments of a command, tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from agenttrace.core.marks import REDACTED
-from agenttrace.redaction.texts import Names, is_secret_path
+from agenttrace.core.marks import REDACTED, bytes_of
+from agenttrace.redaction.shown import is_secret_path
+from agenttrace.redaction.texts import Names
 from agenttrace.redaction.values import is_name, is_opaque
 
 _LONGEST_NAME = 64
-_NAMES_OF_VALUES = ("name", "key", "header", "field")
+_NAMES_OF_VALUES = (
+    *("name", "key", "header", "field", "Name", "Key", "NAME", "KEY"),
+    *("id", "label", "title", "parameter", "variable", "option"),
+)
+VALUES = ("value", "Value", "VALUE", "val")
+_LONGEST_BYTES = 4_096
+NAMED_BESIDE = frozenset({"Value", "VALUE", "val", "columns", "header", "index", "netloc"})
+_COLUMNS = ("columns", "header")
+_ROWS = ("data", "rows")
+"""Keys beside which a name may stand: of entries such as ``{"Name": …, "Value": …}``, of tables, of an
+address. `value`, which is found in much else, is asked for by itself."""
+_ADDRESS = re.compile(r"([^:@/\s]*):[^@/\s]+@")
+
+
+def text_of(item: Any) -> str | None:
+    """A text, or what recorded bytes spell; None for anything else."""
+    if type(item) is str:
+        return item
+    if type(item) is dict and "$bytes" in item and len(str(item["$bytes"])) <= _LONGEST_BYTES:
+        content = bytes_of(item)
+        return None if content is None else content.decode("latin-1")
+    return None
+
+
+def may_be_named(items: Sequence[Any]) -> bool:
+    """Returns True for a list that may begin with the name of a value: with a text, or bytes."""
+    return bool(items) and (type(items[0]) is str or (type(items[0]) is dict and "$bytes" in items[0]))
 
 
 def places_of_named(items: Sequence[Any], names: Names) -> list[int]:
     """The places of values after a secret's name: ``["Authorization", …]``, ``["--password", …]``."""
+    if len(items) == 2:
+        name, value = map(text_of, items)
+        return [1] if name is not None and value is not None and _is_named(name, value, names) else []
     return [
         place
         for place in range(1, len(items))
         if type(name := items[place - 1]) is str
+        and name[:2] == "--"
         and type(value := items[place]) is str
-        and ((len(items) == 2 and len(name) <= _LONGEST_NAME) or name[:2] == "--")
-        and names.is_secret(name := name.lstrip("-"))
-        and names.hides(name, value)
+        and _is_named(name, value, names)
+    ]
+
+
+def _is_named(name: str, value: str, names: Names) -> bool:
+    bare = name.lstrip("-")
+    return (
+        (len(name) <= _LONGEST_NAME or name[:2] == "--")
+        and names.is_secret(bare)
+        and names.hides(bare, value)
         and not is_name(value)
         and is_opaque(value.rpartition(" ")[2])
-    ]
+    )
 
 
 def holds_named(lists: Iterable[Sequence[Any]], names: Names) -> bool:
     """Returns True if in one of the lists a value stands after a secret's name."""
+    # Only of plain data, in which there are no recorded bytes.
     return any(type(items[0]) is str and places_of_named(items, names) for items in lists if items)
 
 
 def is_named_value(value: dict[str, Any], names: Names) -> bool:
-    """Returns True if a mapping has a secret's name beside its ``value``, and that is hidden."""
-    for key in _NAMES_OF_VALUES:
+    """Returns True if a mapping has a secret's name beside its value, and that is hidden."""
+    item = next((value[key] for key in VALUES if key in value), None)
+    for key in _NAMES_OF_VALUES if item is not None else ():
         name = value.get(key)
-        if type(name) is str and len(name) <= _LONGEST_NAME and names.is_secret(name):
-            return names.hides(name, value["value"])
+        if name is not None and type(name) is not str:
+            name = text_of(name)
+        if name is not None and len(name) <= _LONGEST_NAME and names.is_secret(name):
+            text = text_of(item)
+            return names.hides(name, item if text is None else text)
     return False
 
 
-def without_differences(data: Any, names: Names) -> Any:
-    """A score's details, whose differences name a value by its ``path``."""
+def without_beside(value: dict[str, Any], items: dict[str, Any], names: Names, taken_out: Any) -> None:
+    """Put what `taken_out` makes of a value in its place in `items`, where its name stands beside it.
+
+    In an entry, ``{"name": "Authorization", "value": …}``; in a table, ``{"columns": ["user", "password"],
+    "data": [["ann", …]]}``; in the parts of an address, ``{"netloc": "ann:…@host"}``.
+    """
+    for key in VALUES:
+        if value.get(key) is not None and key in items and is_named_value(value, names):
+            items[key] = taken_out(value[key])
+    for key in _ROWS:
+        if type(value.get(key)) is list and not NAMED_BESIDE.isdisjoint(value):
+            items[key] = _without_columns(value, items[key], names, taken_out)
+    netloc = value.get("netloc")
+    if type(netloc) is str and "@" in netloc and names.is_secret("password"):
+        items["netloc"] = _ADDRESS.sub(rf"\1:{REDACTED}@", netloc)
+
+
+def _without_columns(table: Mapping[str, Any], rows: Any, names: Names, taken_out: Any) -> Any:
+    """The rows of a table without the values of its secret columns, or of secret names in its index."""
+    if type(rows) is not list:
+        return rows
+    columns = next((table[key] for key in _COLUMNS if key in table), [table.get("name")])
+    is_table = any(key in table for key in _COLUMNS)
+    labels = table.get("index")
+    by_row = labels if type(labels) is list and len(labels) == len(rows) else [None] * len(rows)
+    width = len(columns) if type(columns) is list else 0
+
+    def hidden(label: Any, item: Any) -> bool:
+        label = label[-1] if type(label) is list and label else label  # of several levels the last
+        return (
+            type(label) is str
+            and item is not None
+            and len(label) <= _LONGEST_NAME
+            and names.is_secret(label)
+            and names.hides(label, item)
+        )
+
+    def cell(place: int, label: Any, item: Any) -> Any:
+        column = columns[place] if place < width else None
+        return taken_out(item) if hidden(column, item) or hidden(label, item) else item
+
+    return [
+        [cell(place, label, item) for place, item in enumerate(row)]
+        if type(row) is list and is_table
+        else cell(0, label, row)
+        for label, row in zip(by_row, rows, strict=True)
+    ]
+
+
+def without_differences(data: Any, names: Names, is_inside: bool = False) -> Any:
+    """A score's details, whose differences name a value by its ``path``; `is_inside` those of a secret."""
     if type(data) is list:
-        return [without_differences(item, names) for item in data]
+        return [without_differences(item, names, is_inside) for item in data]
     if type(data) is not dict:
         return data
     path = data.get("path")
-    is_secret = type(path) is str and is_secret_path(path, names.is_secret)
+    is_secret = is_inside or (type(path) is str and is_secret_path(path, names.is_secret))
     return {
         key: REDACTED
         if is_secret and key in ("expected", "got") and item is not None
-        else without_differences(item, names)
+        else without_differences(item, names, is_secret and key == "differences")
         for key, item in data.items()
     }

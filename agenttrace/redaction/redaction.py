@@ -21,15 +21,22 @@ from agenttrace.core.span import Span, SpanError
 from agenttrace.core.tool import REQUIRED, ToolDefinition
 from agenttrace.redaction.encodings import without_encoded, without_quoted, without_torn, without_zeros
 from agenttrace.redaction.harmless_copy import harmless_copy
-from agenttrace.redaction.names import NameRule, plain, rule_of
+from agenttrace.redaction.names import NameRule, own_name, plain, rule_of
 from agenttrace.redaction.options import Level, OwnShape, checked, own_shapes
-from agenttrace.redaction.pairs import is_named_value, places_of_named, without_differences
+from agenttrace.redaction.pairs import (
+    NAMED_BESIDE,
+    may_be_named,
+    places_of_named,
+    without_beside,
+    without_differences,
+)
 from agenttrace.redaction.repeated import secret_texts, without_repeated
 from agenttrace.redaction.shape_search import without_shape
 from agenttrace.redaction.shapes import ENCODED_RUN
+from agenttrace.redaction.shown import without_shown_arguments
 from agenttrace.redaction.signs import PROSE, Look, is_id, look_at, may_hold_shape, shapes_in
-from agenttrace.redaction.texts import may_have_names, may_hold_named, without_named, without_shown_arguments
-from agenttrace.redaction.values import hides
+from agenttrace.redaction.texts import may_have_names, may_hold_named, without_named
+from agenttrace.redaction.values import hides, without_examples
 
 MAX_CACHED = 10_000
 """Names, keys and tools for which the result is cached."""
@@ -114,7 +121,7 @@ class Redaction:
         spares."""
         secret = self._secret_names.get(name)
         if secret is None:
-            bare = plain(name)
+            bare = plain(own_name(name))
             rule = None if self.level == "off" else rule_of(name)
             secret = bare in self.names or (rule is not None and bare not in self.except_)
             if len(self._secret_names) < MAX_CACHED and len(name) <= _LONGEST_CACHED:
@@ -130,7 +137,12 @@ class Redaction:
             if type(key) is not str or key[:1] == "$" or self.key(key) != key:
                 return False
             if self.is_secret(key):
-                if item is not None and self.hides(key, item):
+                if item is not None and (type(item) is dict or self.hides(key, item)):
+                    return False
+            elif key in NAMED_BESIDE:
+                copy = dict(items)
+                without_beside(copy, copy, self, self._counted_later)
+                if copy != items:
                     return False
             elif len(self.harmless_keys) < MAX_CACHED and len(key) <= _LONGEST_CACHED:
                 self.harmless_keys.add(key)
@@ -141,7 +153,7 @@ class Redaction:
         schema or placeholder."""
         rule = self._rules.get(name, _NO_RULE)
         if rule is _NO_RULE:
-            is_own = plain(name) in self.names or self.level == "strict"
+            is_own = plain(own_name(name)) in self.names or self.level == "strict"
             rule = None if is_own else rule_of(name)
         return hides(rule, value)
 
@@ -232,16 +244,21 @@ class Redaction:
         return self.text(name, without_shown_arguments(text, self.is_secret, self._signs))
 
     def tool(self, tool: ToolDefinition) -> ToolDefinition:
-        """A tool's definition without secrets among its defaults: for one definition always the same."""
-        if not any(p.default is not REQUIRED for p in tool.parameters):
-            return tool
+        """A tool's definition without secrets in texts and defaults: for one definition always the same."""
         pair = self._tools.get(id(tool))
         if pair is None:
             parameters = tuple(
                 p if p.default is REQUIRED else replace(p, default=self.value(p.name, p.default))
                 for p in tool.parameters
             )
-            pair = tool, tool if parameters == tool.parameters else replace(tool, parameters=parameters)
+            texts = tool.name, tool.tags, tool.description
+            clean = self.key(tool.name), tuple(map(self.key, tool.tags)), self.inside(tool.description)
+            if parameters != tool.parameters or texts != clean:
+                name, tags, description = clean
+                redacted = replace(tool, name=name, parameters=parameters, tags=tags, description=description)
+                pair = tool, redacted
+            else:
+                pair = tool, tool
             if len(self._tools) < MAX_CACHED:
                 self._tools[id(tool)] = pair
         return pair[1]
@@ -264,30 +281,31 @@ class Redaction:
                 else:
                     name = key
                 items[name] = self._item(key, item)
-            if "value" in value:
-                self._named_value(value, items)
+            if "value" in value or not NAMED_BESIDE.isdisjoint(value):
+                without_beside(value, items, self, self._taken_out)
             return items
         if kind is list:
             items_of = [self.inside(item) for item in value]
-            if value and type(value[0]) is str:
+            if may_be_named(value):
                 for place in places_of_named(value, self):
                     items_of[place] = self._taken_out(value[place])
             return items_of
         return value
 
+    @staticmethod
+    def _counted_later(_: Any) -> Any:
+        return REDACTED
+
     def _taken_out(self, value: Any) -> Redacted:
         self.redacted += 1
         return Redacted(REDACTED, secret_digest(value))
-
-    def _named_value(self, value: dict[str, Any], items: dict[str, Any]) -> None:
-        """Take out the value of ``{"name": "Authorization", "value": …}``."""
-        if items["value"] is not None and is_named_value(value, self):
-            items["value"] = self._taken_out(value["value"])
 
     def _item(self, key: str, item: Any) -> Any:
         if item is not None and self.is_secret(key) and self.hides(key, item):
             self.redacted += 1
             return Redacted(REDACTED, secret_digest(item))
+        if type(item) is dict and item and self.is_secret(key):
+            return self.inside(without_examples(item, self._taken_out))
         return self.inside(item)
 
     def key(self, key: str) -> str:

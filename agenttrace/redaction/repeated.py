@@ -8,7 +8,7 @@ from typing import Any
 
 from agenttrace.core.jsonable import to_json
 from agenttrace.core.marks import REDACTED
-from agenttrace.redaction.pairs import is_named_value, places_of_named
+from agenttrace.redaction.pairs import VALUES, is_named_value, may_be_named, places_of_named
 from agenttrace.redaction.texts import Names
 
 _SHORTEST = 4
@@ -29,10 +29,10 @@ def secret_texts(values: Iterable[tuple[str, Any]], names: Names) -> set[str]:
         name, value, is_secret = waiting.pop()
         is_secret = is_secret or (value is not None and names.is_secret(name) and names.hides(name, value))
         if type(value) is dict:
-            beside = "value" in value and is_named_value(value, names)
-            waiting += [(key, item, is_secret or (beside and key == "value")) for key, item in value.items()]
+            beside = is_named_value(value, names)
+            waiting += [(key, item, is_secret or (beside and key in VALUES)) for key, item in value.items()]
         elif type(value) is list:
-            places = places_of_named(value, names) if value and type(value[0]) is str else ()
+            places = places_of_named(value, names) if may_be_named(value) else ()
             waiting += [("", item, is_secret or place in places) for place, item in enumerate(value)]
         elif is_secret and type(value) in (str, int, float):
             texts.add(str(value))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Protocol
 
 from agenttrace.core.marks import REDACTED
+from agenttrace.redaction.markup import MARKUP
 from agenttrace.redaction.names import NAME_SIGNS
 from agenttrace.redaction.values import is_name, is_opaque, is_placeholder
 
@@ -30,7 +31,9 @@ _DENSE = 30
 """Characters for each separator from which on the signs of all names are looked for first."""
 _WINDOW = 80
 _SEPARATOR = re.compile(r"[=:]")
-_SPACES = re.compile(r"[ \t]*")
+_SPACES = re.compile(r"[ \t\u00a0*`]*")
+"""With the signs of Markdown: ``**password**: `…` ``."""
+_CUT = re.compile(r"…\[\+[\d,]+ chars(?: #\w+)?\]\Z")
 _WIDE_SPACES = re.compile(r"\s*")
 _NOT_IN_NAME = re.compile(r"[^\w.\\$-]")
 _ESCAPE = re.compile(r"\\+u([0-9a-fA-F]{4})")
@@ -48,7 +51,8 @@ _SCHEMA = re.compile(
 
 _BARE = re.compile(r"""[^\s"'`&;,<>(){}\[\]|]+""")
 _BARE_OF_URL = re.compile(r"""[^\s"'`&<>]+""")
-_CODE_FOLLOWS = re.compile(r"""[(\[{]|\s*[(]""")
+_CODE_FOLLOWS = re.compile(r"""[(\[{]""")
+_BRACKET_FOLLOWS = re.compile(r"""\s+[(]""")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_]*(?:\.[A-Za-z_]\w*)*")
 _SCHEME = re.compile(
     r"(?i)(basic|bearer|token|digest|api-?key|negotiate|ntlm|hawk|aws4-hmac-sha256|ghtoken|sso-key|oauth)\s+(?=[^\s=])"
@@ -58,13 +62,12 @@ _COOKIES = re.compile(r"""\s*[\w.%-]+=[^\r\n"'`<>]*""")
 _OPTION = re.compile(r"""(?<!\S)--?(?P<name>[A-Za-z][\w-]{2,60})[ \t]+(?!-)["']?(?P<value>[^\s"']+)""")
 _CURL_USER = re.compile(r"""(?<=\s)(-u|--user|-U|--proxy-user)([= ]?["']?)([^\s:"']*):([^\s"']+)""")
 _LISTED = re.compile(
-    r"""(?<![\w"'])\\*b?(["'])-{0,2}(?P<name>[A-Za-z][\w.-]{2,60})\\*\1\s*,\s*(?:\\*["'](?:value|content)\\*["']\s*:\s*)?"""
+    r"""(?<![\w"'])\\*b?(["'])-{0,2}(?P<name>[A-Za-z][\w.-]{2,60})\\*\1\s*,\s*(?:\\*["'](?:[Vv]alue|val|content)\\*["']\s*:\s*)?"""
     r"""\\*[brfu]?["'](?!\[redacted\])(?P<value>(?:[^"'\\]|\\(?!["']))+)"""
 )
 _QUOTES = frozenset("\"'")
 _QUOTES_AND_SPACES = _QUOTES.union(filter(str.isspace, map(chr, range(0x3001))))
-_ELEMENT = re.compile(r"<(?P<name>[A-Za-z][\w.:-]{0,60})>(?P<value>[^<>]{1,4096})</(?=(?P=name)>)")
-_SHOWN = re.compile(r"""(?<![\w.-])([^\W\d_][\w.\[\]-]{0,127})(?:=|: (?=(?:not )?expected\b))(?!"?\[redac)""")
+_LONGEST_CUT = 120
 _HEADERS = ("authorization",)
 _COOKIE_HEADERS = ("cookie", "cookies", "setcookie")
 
@@ -90,13 +93,13 @@ def may_hold_named(text: str, lowered: str, marks: bytes, names: Names, signs: t
         return False
     if count and any(map(names.is_secret, _names_in(text, marks))):
         return True
-    is_listed = (b"'," in marks or b'",' in marks) and has_any(_OTHERS[2][0], text)
+    is_listed = (b"'," in marks or b'",' in marks) and has_any(_OTHERS[-1][0], text)
     if is_listed and any(map(names.is_secret, _listed_names_in(text))):
         return True
     return any(
         names.is_secret(_last_name(match["name"]))
-        for marked, pattern in _OTHERS[:2]
-        if marked[0].encode() in marks
+        for signs_of_it, pattern in (_OTHERS[:-1] if b"<" in marks else _OTHERS[:1])
+        if has_any(signs_of_it, text)
         for match in pattern.finditer(text)
     )
 
@@ -170,7 +173,7 @@ def without_named(text: str, names: Names) -> tuple[str, int]:
     return text, count
 
 
-_OTHERS = ((("--",), _OPTION), (("</",), _ELEMENT), (('",', "',"), _LISTED))
+_OTHERS = ((("--",), _OPTION), *MARKUP, (('",', "',"), _LISTED))
 """Values that stand after their name in another way, with their signs."""
 
 
@@ -184,7 +187,7 @@ def _without_match(text: str, pattern: re.Pattern[str], names: Names) -> tuple[s
             return match[0]
         if not _hides(names, _last_name(match["name"]), value):
             return match[0]
-        if pattern is not _ELEMENT and (is_name(value) or not is_opaque(value.rpartition(" ")[2])):
+        if pattern in (_OPTION, _LISTED) and (is_name(value) or not is_opaque(value.rpartition(" ")[2])):
             return match[0]
         count += 1
         start = match.start("value") - match.start()
@@ -209,7 +212,7 @@ def _name_at_end(window: str) -> tuple[str, bool]:
     if quote == '"' or quote == "'":
         window = closed
     else:
-        window = window.rstrip(" \t:")
+        window = window.rstrip(" \t:*`")
         quote = window[-1:]
     if quote == '"' or quote == "'":
         inside = window[:-1].rstrip("\\")
@@ -232,6 +235,9 @@ class _Reader:
         self.names = names
         self.pieces: list[str] = []
         self.position = 0
+        cut = _CUT.search(text, max(len(text) - _LONGEST_CUT, 0)) if text[-1:] == "]" else None
+        self.end = len(text) if cut is None else cut.start()
+        """Where a text ends that was cut: the mark is no part of a value."""
 
     def read(self) -> tuple[str, int]:
         text, done = self.text, 0
@@ -249,6 +255,7 @@ class _Reader:
         return "".join((*self.pieces, text[self.position :])), len(self.pieces) // 2
 
     def _take(self, begin: int, end: int, mark: str = REDACTED) -> int:
+        end = max(min(end, self.end), begin)
         self.pieces += (self.text[self.position : begin], mark)
         self.position = end
         return end
@@ -323,13 +330,16 @@ class _Reader:
         match = _BARE.match(text, begin)
         if match is None:
             return begin
-        value = match[0].rstrip(".") if separator == ":" else match[0]
+        value = match[0] if match.end() <= self.end else text[begin : self.end]
+        value = value.rstrip(".") if separator == ":" else value
         end = begin + len(value)
         if not self.names.hides(name, value) or is_placeholder(value):
             return begin
         if separator == ":":
             return self._take(begin, end) if is_opaque(value) and len(value) > 4 else begin
-        if _CODE_FOLLOWS.match(text, end):
+        if end < self.end and _CODE_FOLLOWS.match(text, end):
+            return begin
+        if _BRACKET_FOLLOWS.match(text, end) and not is_opaque(value):
             return begin
         if _IDENTIFIER.fullmatch(value):
             is_spaced = begin > place + 1 or text[place - 1 : place] == " "
@@ -371,29 +381,3 @@ def _end_of_brackets(text: str, begin: int) -> int:
                 return place
         elif text[match.start() - 1] != "\\":
             place = _end(_TO_QUOTE[match[0]], text, place) + 1
-
-
-def without_shown_arguments(text: str, is_secret: Callable[[str], bool], signs: tuple[str, ...]) -> str:
-    """The text of a score without the arguments of secret names in its calls, ``f(password="…``, and in its
-    differences, ``user.password: expected …``.
-
-    Such a line ends there: values may be cut off, so that nothing says where one does.
-    """
-    if "=" not in text and ": " not in text:
-        return text
-    lowered = text.lower()
-    if not (has_any(NAME_SIGNS, lowered) or has_any(signs, lowered)):
-        return text
-    return "\n".join(_shown_line(line, is_secret) for line in text.split("\n"))
-
-
-def _shown_line(line: str, is_secret: Callable[[str], bool]) -> str:
-    for shown in _SHOWN.finditer(line):
-        if is_secret_path(shown[1], is_secret):
-            return f"{line[: shown.end()]}{REDACTED}"
-    return line
-
-
-def is_secret_path(path: str, is_secret: Callable[[str], bool]) -> bool:
-    """Returns True if a part of a path, ``user.password`` or ``keys[0].token``, is the name of a secret."""
-    return any(is_secret(part) for part in re.split(r"[.\[\]]+", path) if part)

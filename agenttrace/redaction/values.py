@@ -9,6 +9,8 @@ from agenttrace.redaction.names import SMALLEST_NUMBER, NameRule, words_of
 
 _JSON_TYPES = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
 _OF_SCHEMAS = ("$ref", "anyOf", "oneOf", "allOf", "enum", "const")
+_MATCHERS = ({"$any": True}, {"$absent": True})
+"""What an expectation says of a value without naming one."""
 _SCHEMES = frozenset({"apiKey", "http", "oauth2", "openIdConnect", "mutualTLS"})
 """The types of OpenAPI's security schemes, which are named as what they take."""
 
@@ -85,6 +87,27 @@ def is_schema(value: dict[Any, Any]) -> bool:
     )
 
 
+_EXAMPLES = ("default", "const", "enum", "example", "examples")
+
+
+def without_examples(schema: Any, taken_out: Any) -> Any:
+    """The schema of a secret field without the values that it gives, which may be real ones."""
+    if type(schema) is list:
+        return [without_examples(part, taken_out) for part in schema]
+    if type(schema) is not dict:
+        return schema
+    return {
+        key: taken_out(part) if key in _EXAMPLES and _is_given(part) else without_examples(part, taken_out)
+        for key, part in schema.items()
+    }
+
+
+def _is_given(value: Any) -> bool:
+    if type(value) is list:
+        return any(map(_is_given, value))
+    return type(value) is str and value != "" and not is_placeholder(value) and is_opaque(value)
+
+
 def hides(rule: NameRule | None, value: Any) -> bool:
     """Returns True if the value of a name with this row is taken out; without a row, of a user's name."""
     kind = type(value)
@@ -99,7 +122,7 @@ def hides(rule: NameRule | None, value: Any) -> bool:
     if kind is float:
         return rule.weight == "numbers too"
     if kind is dict:
-        return not rule.what.startswith(_OF_PEOPLE) and not is_schema(value)
+        return not rule.what.startswith(_OF_PEOPLE) and not is_schema(value) and value not in _MATCHERS
     if kind is list:
         return rule.weight != "if opaque" and not all(type(item) is bool or item is None for item in value)
     return not isinstance(value, str) or _hides_text(rule, value)

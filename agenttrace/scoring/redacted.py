@@ -6,7 +6,7 @@ example: the user's own rule sees it under the same name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +14,11 @@ from agenttrace.core.changed import changed
 from agenttrace.core.jsonable import clean, clean_text, jsonable, to_json
 from agenttrace.core.marks import without_digests
 from agenttrace.core.report import EvaluationReport, ScoringResult
+from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.redaction import Redaction
 from agenttrace.redaction.harmless_copy import harmless_copy
+from agenttrace.redaction.repeated import secret_texts, without_repeated
 
 if TYPE_CHECKING:
     from agenttrace.core.example import Example
@@ -72,6 +74,29 @@ def judged_fields(example: Example, redaction: Redaction) -> dict[str, Any]:
     }
 
 
+def without_secret_input(
+    scores: Iterable[Score], example: Example | None, redaction: Redaction
+) -> tuple[Score, ...]:
+    """Return the scores without what errors of broken scorers repeat of secrets in the example's input."""
+    scores = tuple(scores)
+    if example is None or not any(score.error for score in scores):
+        return scores
+    secrets = _secrets_of_input(example, redaction)
+    return tuple(_without(score, secrets) for score in scores)
+
+
+def _secrets_of_input(example: Example, redaction: Redaction) -> set[str]:
+    values = example.input
+    return secret_texts(jsonable(dict(values)).items(), redaction) if isinstance(values, Mapping) else set()
+
+
+def _without(score: Score, secrets: set[str]) -> Score:
+    if not secrets or score.error is None:
+        return score
+    error, reason = (without_repeated(clean_text(text), secrets) for text in (score.error, score.reason))
+    return changed(score, error=error, reason=reason)
+
+
 def _result(result: ScoringResult, redaction: Redaction) -> ScoringResult:
     # No validation: a redacted date is no date, and is stored all the same.
     # Outputs have another name in spans: a rule about it sees them as that.
@@ -83,12 +108,15 @@ def _result(result: ScoringResult, redaction: Redaction) -> ScoringResult:
     source = redaction.inside(clean(example.source))
     if source is not example.source:
         example._source = source
+    is_broken = result.error is not None or any(score.error for score in result.scores)
+    secrets = _secrets_of_input(result.example, redaction) if is_broken else set()
+    error = None if result.error is None else without_repeated(clean_text(result.error), secrets)
     return changed(
         result,
         example=example,
-        scores=tuple(redaction.score(score) for score in result.scores),
+        scores=tuple(redaction.score(_without(score, secrets)) for score in result.scores),
         trace=_trace(result.trace, redaction),
-        error=None if result.error is None else redaction.text("error", clean_text(result.error)),
+        error=None if error is None else redaction.text("error", error),
         source=redaction.inside(clean(result.source)),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -17,21 +17,37 @@ from agenttrace.store.span_table import tables_of_spans
 from agenttrace.store.span_writes import FunctionIds
 from agenttrace.store.writer import Unavailable, Writer
 
-Clean = Callable[[str, Any], Any]
-"""``clean(column, value) -> value``: a text, or the data of a column (``"span_rows.input"``)."""
+Row = dict[str, Any]
+"""Some columns of a row: texts, and what is data in them as data."""
 
-_TABLES: dict[str, tuple[str, ...]] = {
-    "traces": ("name", "customer"),
-    "scores": ("name", "reason", "error", "rest"),
-    "results": ("name", "error", "source", "example"),
-    "annotations": ("label", "note", "expected", "author"),
-    "quarantine": ("name", "reason"),
+Clean = Callable[[str, list[Row]], list[Row]]
+"""``clean(table, rows) -> rows``: the rows without what is to go; those of spans are all of one trace."""
+
+_NAMED = "trace_id IN (SELECT value FROM json_each(?1))"
+_RESULTS = f"SELECT run_id, result FROM results WHERE {_NAMED}"  # noqa: S608 - names of ours
+_NAMED_OR_OF_RESULTS = f"({_NAMED} OR (run_id, result) IN ({_RESULTS}))"
+
+_TABLES: dict[str, tuple[tuple[str, ...], str]] = {
+    "traces": (("name", "customer"), _NAMED),
+    "scores": (("name", "reason", "error", "rest"), _NAMED_OR_OF_RESULTS),
+    "annotations": (("label", "note", "expected", "author"), _NAMED_OR_OF_RESULTS),
+    "runs": (("name", "model", "metadata"), f"run_id IN (SELECT run_id FROM ({_RESULTS}))"),  # noqa: S608
+    "results": (("name", "error", "source", "example"), _NAMED),
+    "quarantine": (("name", "reason"), _NAMED),
+    "failures": (("title",), f"id IN (SELECT failure FROM failure_cases WHERE {_NAMED})"),  # noqa: S608
+    "pending_evaluations": (
+        ("request",),
+        "EXISTS (SELECT 1 FROM json_each(?1) j WHERE instr(request, j.value))",
+    ),
 }
-"""The texts of each table whose rows name their trace."""
+"""The texts of each table, and which of its rows are those of some traces."""
 
 _OF_SPANS = ("input", "output", "rest")
-_DATA = frozenset({"input", "output", "rest", "example", "expected", "request"})
+_OF_FUNCTIONS = ("name", "span_type", "definition")
+_DATA = frozenset({"input", "output", "rest", "example", "expected", "request", "metadata", "definition"})
 _AT_ONCE = 500
+_MOST_EQUAL = 1_000
+"""Functions that may become the same one when their secrets are taken out."""
 
 
 class Mended(NamedTuple):
@@ -44,8 +60,9 @@ class Mended(NamedTuple):
 def mend(path: str, timeout: float, trace_ids: Sequence[str], clean: Clean) -> Mended:
     """Put what `clean` returns in the place of each text of these traces, in one transaction.
 
-    These are texts of their spans, scores, annotations, results and pending evaluations. Then the file is
-    written anew, without what is free in it, and the index beside it is removed, which readers make again.
+    These are texts of their spans, scores, annotations, results, runs, failures and pending evaluations, of
+    the functions that were called in them, and of the tools of their projects. Then the file is written anew,
+    without what is free in it, and the index beside it is removed, which readers make again.
 
     Raises:
         StoreError: the file cannot be written, or others hold it for longer than `timeout` seconds.
@@ -85,44 +102,73 @@ def _write_anew(db: sqlite3.Connection) -> bool:
 
 def _mend_traces(db: sqlite3.Connection, trace_ids: Sequence[str], clean: Clean) -> int:
     ids = to_json(list(trace_ids))
-    numbers = "trace IN (SELECT t.id FROM traces t JOIN json_each(?) j ON j.value = t.trace_id)"
-    named = "trace_id IN (SELECT value FROM json_each(?))"
+    query = "SELECT t.id FROM traces t JOIN json_each(?) j ON j.value = t.trace_id"
+    numbers = [number for (number,) in db.execute(query, (ids,))]
     changed = 0
     for table in tables_of_spans(db):
-        changed += _mend_rows(db, table, _OF_SPANS, numbers, ids, clean)
+        changed += sum(_mend_rows(db, table, _OF_SPANS, "trace = ?1", one, clean) for one in numbers)
+        changed += _mend_rows(db, "functions", _OF_FUNCTIONS, _functions_of(table), ids, clean)
     there = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    for table, columns in _TABLES.items():
+    for table, (columns, where) in _TABLES.items():
         if table in there:
-            changed += _mend_rows(db, table, columns, named, ids, clean)
-    waiting = "EXISTS (SELECT 1 FROM json_each(?) j WHERE instr(request, j.value))"
-    return changed + _mend_rows(db, "pending_evaluations", ("request",), waiting, ids, clean)
-
-
-def _mend_rows(
-    db: sqlite3.Connection, table: str, columns: Iterable[str], where: str, ids: str, clean: Clean
-) -> int:
-    keys = [name for _, name, _, _, _, is_key in db.execute(f"PRAGMA table_info({table})") if is_key]
-    changed = 0
-    for column in columns:
-        rows = db.execute(
-            f"SELECT {', '.join(keys)}, {column} FROM {table} WHERE {column} IS NOT NULL AND {where}",  # noqa: S608 - names of ours
-            (ids,),
-        ).fetchall()
-        for *key, text in rows:
-            mended = _mended(f"{table}.{column}", column, text, clean)
-            if mended != text:
-                same = " AND ".join(f"{name} = ?" for name in keys)
-                db.execute(f"UPDATE {table} SET {column} = ? WHERE {same}", (mended, *key))  # noqa: S608 - names of ours
-                changed += 1
+            changed += _mend_rows(db, table, columns, where, ids, clean)
     return changed
 
 
-def _mended(place: str, column: str, text: Any, clean: Clean) -> Any:
-    if type(text) is not str:
-        return text
-    if column not in _DATA:
-        value = clean(place, text)
-        return value if isinstance(value, str) else to_json(value)
-    data = loaded(text)
-    value = clean(place, data)
-    return text if value == data else to_json(value)
+def _functions_of(table: str) -> str:
+    """Which functions are those of some traces: what they call, and all tools of their projects."""
+    traces = f"SELECT id FROM traces WHERE {_NAMED}"  # noqa: S608 - names of ours
+    projects = f"SELECT project FROM traces WHERE {_NAMED}"  # noqa: S608
+    called = f"id IN (SELECT function FROM {table} WHERE trace IN ({traces}))"  # noqa: S608
+    return f"({called} OR (definition <> '' AND project IN ({projects})))"
+
+
+def _mend_rows(
+    db: sqlite3.Connection, table: str, columns: Sequence[str], where: str, value: Any, clean: Clean
+) -> int:
+    """Clean these columns of the rows of a table that `where` names by `value`. Returns how many changed."""
+    keys = [name for _, name, _, _, _, is_key in db.execute(f"PRAGMA table_info({table})") if is_key]
+    rows = db.execute(
+        f"SELECT {', '.join((*keys, *columns))} FROM {table} WHERE {where}",  # noqa: S608 - names of ours
+        (value,),
+    ).fetchall()
+    changed, count = 0, len(keys)
+    same = " AND ".join(f"{name} = ?" for name in keys)
+    texts = [dict(zip(columns, row[count:], strict=True)) for row in rows]
+    data = [{name: _read(name, text) for name, text in row.items()} for row in texts]
+    for row, before, old, new in zip(rows, texts, data, clean(table, data), strict=True):
+        after = {
+            name: _written(name, new[name])
+            for name, text in before.items()
+            if type(text) is str and new[name] != old[name]
+        }
+        changed += len(after)
+        if after:
+            if "definition" in before:
+                after.setdefault("definition", before["definition"])
+            places = ", ".join(f"{name} = ?" for name in after)
+            _put(db, f"UPDATE {table} SET {places} WHERE {same}", after, row[:count])  # noqa: S608
+    return changed
+
+
+def _put(db: sqlite3.Connection, statement: str, values: dict[str, str], key: Sequence[Any]) -> None:
+    """Write values into a row. Functions that become the same are kept apart by spaces after their
+    definition: running processes know them by their numbers."""
+    for _ in range(_MOST_EQUAL):
+        try:
+            db.execute(statement, (*values.values(), *key))
+        except sqlite3.IntegrityError:
+            if "definition" not in values:
+                raise
+            values = {**values, "definition": f"{values['definition']} "}
+        else:
+            return
+    raise StoreError(f"more than {_MOST_EQUAL} functions differ in their secrets alone")
+
+
+def _read(column: str, text: Any) -> Any:
+    return loaded(text) if column in _DATA and type(text) is str and text else text
+
+
+def _written(column: str, value: Any) -> str:
+    return value if column not in _DATA and isinstance(value, str) else to_json(value)

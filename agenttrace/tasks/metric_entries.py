@@ -146,7 +146,7 @@ class BinaryClassification(Metric):
     """Accuracy, precision, recall and F1 of two answers. Samples with any other answer are left out, and
     counted."""
 
-    SEVERAL: ClassVar[tuple[str, ...]] = ("accuracy", "precision", "recall", "f1")
+    SEVERAL = NUMBERS = ("accuracy", "precision", "recall", "f1")
 
     type: Literal["binary_classification"]
     field_gt: str = Field(min_length=1, description="The right answer, such as sample.label.")
@@ -157,7 +157,7 @@ class BinaryClassification(Metric):
 
     @model_validator(mode="after")
     def _names_of_its_numbers(self) -> BinaryClassification:
-        names = BinaryClassification.SEVERAL
+        names = BinaryClassification.NUMBERS
         for name in self.bounds:
             if name not in names:
                 raise ValueError(f"require asks for {name!r}{did_you_mean(name, names)}")

@@ -109,7 +109,7 @@ class Encoder:
             self.weight += weight_of(record)
         base, project, kind = scope.base, scope.project, observed.kind
         if kind is None or kind[0] is not rules or kind[1].project != project:
-            kind = observed.kind = rules, SpanKind(rules[2], observed.span_type, project, rules[3])
+            kind = observed.kind = rules, SpanKind(rules[2], rules[5], project, rules[3])
         anchor = scope.anchor
         return (
             scope.trace_key,

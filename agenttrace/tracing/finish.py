@@ -51,7 +51,7 @@ def finish(record: Record, redaction: Redaction) -> Span:
     )
     span.index = index
     span.name = rules[2]
-    span.span_type = observed.span_type
+    span.span_type = rules[5]
     span.start_ns = scope.anchor + start
     span.end_ns = scope.anchor + (end or start)
     limits = scope.limits
@@ -125,7 +125,8 @@ def rules_for(observed: ObservedFunction, redaction: Redaction) -> RedactedNames
     names = tuple(map(redaction.key, observed.names))
     by_name = redaction.call is not None or any(map(redaction.is_secret, observed.names))
     definition = None if observed.definition is None else redaction.tool(observed.definition)
-    return redaction, by_name, redaction.inside(observed.name), definition, names
+    kind = redaction.key(observed.span_type)
+    return redaction, by_name, redaction.inside(observed.name), definition, names, kind
 
 
 def _inputs(

@@ -16,9 +16,10 @@ from agenttrace.redaction import Redaction
 from agenttrace.tracing.default_recorder import default_recorder
 from agenttrace.tracing.record import OnEnd, Recorder
 
-RedactedNames = tuple["Redaction | None", bool, str, "ToolDefinition | None", tuple[str, ...]]
+RedactedNames = tuple["Redaction | None", bool, str, "ToolDefinition | None", tuple[str, ...], str]
 """An observed function's redacted names: for which redaction; True if its values may be redacted by name; its
-name; its definition; the names of its values. One tuple, because several threads may replace it in turn."""
+name; its definition; the names of its values; its type. One tuple, because several threads may replace it.
+"""
 
 
 class ObservedFunction:
@@ -66,7 +67,7 @@ class ObservedFunction:
         self.function = function
         self.tool: Tool | None = None
         self.on_end = on_end
-        self.rules: RedactedNames = (None, True, "", None, ())
+        self.rules: RedactedNames = (None, True, "", None, (), "")
         self.kind: tuple[RedactedNames, SpanKind] | None = None
         self.rebinding = rebinding
         self.wrapper: Callable[[], Any] | None = None

@@ -1,12 +1,15 @@
 """``agenttrace redact`` takes secrets out of what is stored, down to the file's bytes."""
 
 import sqlite3
+from contextlib import suppress
 
 import pytest
 from click.testing import CliRunner
 
+from agenttrace import ContainsScorer, Example, run_evaluation
 from agenttrace.cli.main import cli
 from agenttrace.redaction import Redaction
+from agenttrace.store import SQLiteStore
 from agenttrace.tracer import Tracer
 
 SECRET = "EMP-hunter-0012345"
@@ -108,5 +111,89 @@ def test_what_waits_to_be_evaluated_is_mended(store):
             (f'{{"trace_id": "{trace_id}", "example": {{"password": "hunter2-waits"}}}}',),
         )
     redaction = Redaction()
-    assert mend(str(store), 5.0, [trace_id], lambda _, value: redaction.inside(value)).values > 1
+    assert mend(str(store), 5.0, [trace_id], lambda _, rows: redaction.inside(rows)).values > 1
     assert b"hunter2-waits" not in bytes_of(store)
+
+
+class TestWhatStandsBesideTheSpans:
+    """Definitions of tools, runs with their metadata, failures, messages that repeat an argument."""
+
+    @pytest.fixture
+    def path(self, tmp_path):
+        path = tmp_path / "traces.db"
+        tracer = Tracer("shop", store=str(path), redact="off")
+
+        def order(plan, password, options=None, tags=(("db", SECRET),)):
+            raise ValueError(f"{password} is no password")
+
+        calls = [
+            tracer.observe(span_type="tool", name=f"order_{SECRET}_{place}", tags=[f"{SECRET}-{place}"])(
+                order
+            )
+            for place in range(2)
+        ]
+        tracer.observe(span_type="tool", name="never_called", tags=[f"tag {SECRET}"])(order)
+        tracer.observe(name="note", span_type=f"type {SECRET}")(lambda text: None)(SECRET)
+
+        @tracer.observe
+        def agent(password, note):
+            for call in calls:
+                with suppress(ValueError):
+                    call("a", "hunter2-in-the-call")
+            raise ValueError(f"asked with {password}")
+
+        run_evaluation(
+            [Example(input={"password": "hunter2-in-the-input", "note": SECRET}, name=f"example {SECRET}")],
+            [ContainsScorer("x")],
+            function=agent,
+            tracer=tracer,
+            eval_run_name=f"run {SECRET}",
+            model=f"model {SECRET}",
+            metadata={"password": "hunter2-in-metadata", "note": SECRET},
+        )
+        assert tracer.flush()
+        tracer.shutdown()
+        return path
+
+    def test_nothing_of_a_secret_is_left_in_any_byte(self, path):
+        hidden = (
+            SECRET,
+            "hunter2-in-the-call",
+            "hunter2-in-the-input",
+            "hunter2-in-metadata",
+        )
+        kept = bytes_of(path)
+        assert [secret for secret in hidden if secret.encode() not in kept] == []
+        result = run("--where", "project:shop", "--shape", r"EMP-\w+-\d+", "--yes", "--store", str(path))
+        assert result.exit_code == 0, result.output
+        left = bytes_of(path)
+        assert [secret for secret in hidden if secret.encode() in left] == []
+
+    def test_what_is_left_can_be_read_and_written_to(self, path):
+        run("--where", "project:shop", "--shape", r"EMP-\w+-\d+", "--yes", "--store", str(path))
+        store = SQLiteStore(path)
+        (run_of_it,) = store.runs()
+        assert (run_of_it.name, run_of_it.model) == ("run [redacted]", "model [redacted]")
+        traces = [store.trace(found.trace_id) for found in store.traces()]
+        tools = {tool.name: tool for trace in traces for tool in trace.tools.values()}
+        called, never = tools["order_[redacted]_0"], tools["never_called"]
+        assert called.tags == ("[redacted]-0",)
+        assert never.tags == ("tag [redacted]",)
+        assert never.parameters[-1].default == [["db", "[redacted]"]]
+        messages = {span.error.message for trace in traces for span in trace.spans if span.error}
+        assert messages == {"[redacted] is no password", "asked with [redacted]"}
+        store.close()
+
+    def test_functions_that_become_the_same_one_stay_apart_by_number(self, tmp_path):
+        path = tmp_path / "traces.db"
+        tracer = Tracer("shop", store=str(path), redact="off")
+        for number in range(4):
+            tracer.observe(name=f"step EMP-a-{number}")(lambda: None)()
+        assert tracer.flush()
+        tracer.shutdown()
+        result = run("--where", "project:shop", "--shape", r"EMP-\w+-\d+", "--yes", "--store", str(path))
+        assert result.exit_code == 0, result.output
+        store = SQLiteStore(path)
+        names = [span.name for found in store.traces() for span in store.trace(found.trace_id).spans]
+        assert names == ["step [redacted]"] * 4
+        store.close()

@@ -23,8 +23,8 @@ def work(number):
 
 for number in range(20):
     work(number)
-flushed = bool(tracer.flush(30))
-tracer.shutdown(30)
+flushed = bool(tracer.flush(10))
+tracer.shutdown(10)
 try:
     import pydantic_core
 except ImportError:

@@ -247,3 +247,26 @@ def test_a_tracer_with_rules_tells_its_alerts_of_rates(tmp_path):
         time.sleep(0.05)
     assert [one.to_dict()["kind"] for one in news] == ["score", "rate"]
     tracer.shutdown()
+
+
+def test_what_a_broken_scorer_repeats_of_a_secret_input_reaches_nobody_else(place, caplog):
+    class Telling:
+        name, threshold = "Telling", 1.0
+
+        def score(self, example, trace):
+            raise RuntimeError(f"cannot judge {example.input['password']}")
+
+    lows, results = [], []
+    tracer = Tracer("shop", store=place, alerts=[lows.append])
+    with tracer.span("agent"):
+        handle = tracer.async_evaluate(
+            [Telling()], input={"password": "open-sesame"}, actual_output="x", on_result=results.append
+        )
+    assert tracer.wait_for_evaluations(10)
+    (found,) = tracer.store.traces()
+    stored = repr([score.to_dict() for _, score in tracer.store.scores(found.trace_id)])
+    assert "cannot judge [redacted]" in stored
+    assert "open-sesame" not in stored + repr([low.to_dict() for low in lows]) + caplog.text
+    assert "open-sesame" in handle.result(1)[0].reason
+    assert "open-sesame" in results[0][0].reason
+    tracer.shutdown()

@@ -13,7 +13,7 @@ from agenttrace.core.report import EvaluationFailed
 from agenttrace.core.score import Score
 from agenttrace.evaluation import assert_test, run_evaluation
 from agenttrace.redaction import Redaction
-from agenttrace.scorers import ToolCallArgsScorer, ToolOrderScorer
+from agenttrace.scorers import StateScorer, ToolCallArgsScorer, ToolOrderScorer
 from agenttrace.scoring.redacted import redacted_report
 from agenttrace.store import MemoryStore, SQLiteStore
 from agenttrace.tracer import Tracer
@@ -92,6 +92,56 @@ def test_no_secret_of_an_evaluation_is_stored(path, function):
     told = json.dumps(report.to_dict())
     assert PASSWORD in told
     assert KEY in told
+
+
+def test_what_an_error_repeats_of_a_secret_input_is_not_stored(path):
+    """The agent's message is that of its span, and of its result."""
+
+    def agent(password, n):
+        raise ValueError(f"{password} is not the word")
+
+    def judging(example, trace):
+        raise LookupError(f"nothing known of {example.input['password']}")
+
+    tracer = Tracer("secrets", store=path)
+    example = Example(input={"password": "open-sesame", "n": 1})
+    report = run_evaluation([example], [Does(judging, "Judges")], function=agent, tracer=tracer)
+    run_evaluation([example], [Does(judging, "Judges")], tracer=tracer)
+    tracer.shutdown()
+    stored = everything_in(path)
+    assert "open-sesame" not in stored
+    assert "[redacted] is not the word" in stored
+    assert "nothing known of [redacted]" in stored
+    assert "open-sesame is not the word" in report[0].error
+
+
+def test_what_was_expected_of_a_secret_in_a_state_is_not_stored(path):
+    """The diff of a state has a line for each change, or several where it is long."""
+    tracer = Tracer("secrets", store=path)
+
+    def agent(long):
+        state = {"api_key": "zq-before" * long, "n": 1, "gone": {"password": "zq-gone"}}
+        tracer.state("db", lambda: dict(state))
+        with tracer.span("work"):
+            state.update(n=2, api_key="zq-after" * long)
+            del state["gone"]
+
+    expected = {
+        "db": {
+            "added": {"client_secret": "zq-added"},
+            "changed": {"api_key": "zq-expected", "n": 3},
+            "removed": ["gone.password"],
+            "only": True,
+        }
+    }
+    for long in (1, 20):
+        example = Example(input={"long": long}, expected_state=expected)
+        report = run_evaluation([example], [StateScorer()], function=agent, tracer=tracer)
+        assert report[0].outcome == "failed"
+    tracer.shutdown()
+    stored = everything_in(path)
+    assert stored.split("zq-")[1:] == []
+    assert "expected 3" in stored
 
 
 def test_the_report_that_is_returned_is_not_touched():

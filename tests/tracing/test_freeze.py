@@ -362,7 +362,9 @@ class TestBounds:
     def test_hold_for_the_time_that_very_many_small_items_take(self, monkeypatch):
         """What is shared is packed once; of what is not, no more is packed than its limit."""
         shared = [["x"] * 100] * 100
-        assert freeze([shared] * 100).size < 1_000
+        # Where Python does not guard the stack itself, many containers are walked, within a bound.
+        most = 1_000 if freeze_module._stack_is_guarded() else RECORDED.value // 2
+        assert freeze([shared] * 100).size < most
         written = []
 
         class Writer(freeze_module._BoundedWriter):

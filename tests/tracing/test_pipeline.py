@@ -530,8 +530,8 @@ class TestClock:
                 monkeypatch.setattr(time, "time_ns", lambda shift=shift: real() + shift)
                 work()
             tracer.flush()
+        assert tracer.stats()["clock_jumps"] == 2  # to put it right again may be one more
         monkeypatch.setattr(time, "time_ns", real)
-        assert tracer.stats()["clock_jumps"] == 2
         for trace in (sink.spans[:3], sink.spans[3:]):
             first, second, root = trace
             assert (
