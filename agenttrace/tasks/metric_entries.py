@@ -146,7 +146,8 @@ class BinaryClassification(Metric):
     """Accuracy, precision, recall and F1 of two answers. Samples with any other answer are left out, and
     counted."""
 
-    SEVERAL = NUMBERS = ("accuracy", "precision", "recall", "f1")
+    NUMBERS: ClassVar[tuple[str, ...]] = ("accuracy", "precision", "recall", "f1")
+    SEVERAL = NUMBERS
 
     type: Literal["binary_classification"]
     field_gt: str = Field(min_length=1, description="The right answer, such as sample.label.")

@@ -76,6 +76,8 @@ class Delivery:
         self.unreadable = 0
         self.rejected = 0
         self.not_exported = 0
+        self.is_hopeless = False
+        """The store needs a library that this interpreter cannot load: waiting does not help."""
         self._pending_scores: list[ScoreRow] = []
         self._on_end_calls: list[tuple[OnEnd, Span]] = []
         self._flushing: set[int] = set()
@@ -221,6 +223,7 @@ class Delivery:
         return True
 
     def _warn_not_stored(self, error: BaseException) -> None:
+        self.is_hopeless = isinstance(error, ImportError)
         self.warn("store", "spans could not be stored yet", error)
 
     def _hand_over(self, spans: Sequence[Span], scores: Sequence[ScoreRow]) -> None:

@@ -153,7 +153,7 @@ class Pipeline:
                     pass
                 pause = self._store(holder)
                 self._delivery.tell_losses()
-                if self._stopping and not self.queue:
+                if self._stopping and (not self.queue or self._delivery.is_hopeless):
                     return
             except BaseException as error:  # choke-point: the worker outlives whatever is thrown into it
                 self._storing.give_back(holder)

@@ -333,6 +333,19 @@ class TestWorker:
             assert tracer._pipeline._worker is worker
             assert worker.alive
 
+    def test_ends_at_a_shutdown_though_a_library_of_the_store_cannot_be_loaded(self, tracer, work, sink):
+        """Scenario 72: a sub-interpreter cannot end while the writer still runs."""
+
+        def refuse(span):
+            raise ImportError("does not support loading in subinterpreters")
+
+        sink.refuse = refuse
+        work(1)
+        assert not tracer.flush(0.2)
+        worker = tracer._pipeline._worker
+        assert tracer.shutdown(0.2).pending == 1
+        until(lambda: not worker.alive)
+
     def test_stores_without_being_asked(self, tracer, work, sink):
         work()
         until(lambda: sink.names == ["work"])
