@@ -40,12 +40,22 @@ print(len(open_store().traces(limit=100)))
 """
 
 
+def survives_wrapt(environment):
+    """Whether this Python comes to its end after a sub-interpreter with nothing but wrapt was destroyed."""
+    before, _, rest = MAIN.partition("code = ")
+    destroys = rest[rest.index("made = ") : rest.index("from agenttrace.store")]
+    code = f"{before}code = 'import wrapt'\n{destroys}"
+    return subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True).returncode == 0
+
+
 def test_a_sub_interpreter_records_and_can_be_destroyed_after_shutdown(tmp_path):
     """Scenario 72."""
     environment = {**os.environ, "AGENTTRACE_STORE": str(tmp_path / "traces.db"), "PYTHONWARNINGS": "ignore"}
     done = subprocess.run(
         [sys.executable, "-c", MAIN], env=environment, capture_output=True, text=True, timeout=60
     )
+    if done.returncode < 0 and "Py_EndInterpreter" not in done.stderr and not survives_wrapt(environment):
+        pytest.skip("this Python crashes where a sub-interpreter has imported wrapt, without us too")
     assert done.returncode == 0, done.stderr[-2000:]
     if "does not support loading in subinterpreters" in done.stderr:  # said once, and `flush` is false
         assert done.stdout.split() == ["refused", "0"]
