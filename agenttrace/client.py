@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Unpack
@@ -12,19 +11,17 @@ from agenttrace.core.example import Example
 from agenttrace.core.jsonable import jsonable
 from agenttrace.core.protocols import Scorer, Store
 from agenttrace.core.report import EvaluationReport
-from agenttrace.core.text import log_line
 from agenttrace.datasets.dataset import EvalDataset, row_of
 from agenttrace.evaluation import assert_test, assert_test_async, run_evaluation, run_evaluation_async
 from agenttrace.evaluation.requirement import Require
 from agenttrace.evaluation.run import EvaluationOptions
+from agenttrace.process.said_once import SaidOnce
 from agenttrace.redaction import Redact, redaction_of
 from agenttrace.runs.baseline import Baseline
 from agenttrace.scoring.redacted import redacted_example
 from agenttrace.store import open_store
 
 PROJECT = "default"
-
-log = logging.getLogger("agenttrace")
 
 
 class Client:
@@ -39,6 +36,7 @@ class Client:
             raise ConfigError(f"project_name is a non-empty string, got {project_name!r}")
         self.project_name = project_name
         self.store: Store = open_store(store) if store is None or isinstance(store, str | Path) else store
+        self._warnings = SaidOnce()
 
     def run_evaluation(
         self,
@@ -142,11 +140,9 @@ class Client:
         }
         if redaction.redacted:
             count = redaction.redacted
-            log.warning(
-                "%d values of the dataset %s were redacted; push_dataset(redact='off') keeps them",
-                count,
-                log_line(repr(alias)),
-            )
+            text = f"{count} values of the dataset {alias!r} were redacted; "
+            text += "push_dataset(redact='off') keeps them"
+            self._warnings.warn(f"redacted {alias!r}", text)
         return self.store.save_dataset(alias, project_name or self.project_name, content)
 
     def pull_dataset(
