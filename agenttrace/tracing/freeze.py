@@ -168,6 +168,8 @@ def freeze(value: Any, limits: Limits = RECORDED) -> Any:  # noqa: C901 - the fl
                     if (item_kind := type(item)) is str:
                         heavy = heavy or len(item) > LIGHT_TEXT
                     elif not (item_kind is int or item is None or item_kind is bool or item_kind is float):
+                        if item_kind is dict or item_kind is list:
+                            return _packed_or_walked(value, limits)
                         return _with_objects(value, limits) or _packed_or_walked(value, limits)
                 else:
                     return _scalars(value, limits) if heavy else [*value]
