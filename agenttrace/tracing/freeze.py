@@ -168,8 +168,6 @@ def freeze(value: Any, limits: Limits = RECORDED) -> Any:  # noqa: C901 - the fl
                     if (item_kind := type(item)) is str:
                         heavy = heavy or len(item) > LIGHT_TEXT
                     elif not (item_kind is int or item is None or item_kind is bool or item_kind is float):
-                        if item_kind is dict or item_kind is list:
-                            return _packed_or_walked(value, limits)
                         return _with_objects(value, limits) or _packed_or_walked(value, limits)
                 else:
                     return _scalars(value, limits) if heavy else [*value]
@@ -246,6 +244,8 @@ def _scalars(value: Iterable[Any], limits: Limits) -> Frozen:
 def _with_objects(value: list[Any] | tuple[Any, ...], limits: Limits) -> Frozen | None:
     """A short list with immutable objects, which travel by reference, or with small records and enums; None
     if it holds anything else."""
+    if type(value[0]) is dict:
+        return None
     items: list[Any] = []
     long = False
     size = _OBJECT_SIZE * len(value)
