@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 _FUNCTION, _OBSERVED = "_at_function", "_at_observed"
 
 _wrappers: dict[int, weakref.ref[FunctionType]] = {}
-"""Every generated wrapper in this process, by its address."""
+"""Every generated wrapper in this process, by its address; some of those that are gone, too."""
+
+_ROOM = 1_024
+_room = [_ROOM]
+"""At how many of them those that are gone are dropped."""
 
 _alive: weakref.WeakSet[Answering] = weakref.WeakSet()
 """The simulations that a context may still hold: a task may outlive the block that began it."""
@@ -42,11 +46,23 @@ at_fork("traces", in_child=_unlock_in_child)
 
 def enter_wrapper(wrapper: FunctionType) -> None:
     """Let simulations find a wrapper; it is given a stand-in at once while there is one."""
-    address = id(wrapper)
-    _wrappers[address] = weakref.ref(wrapper, lambda _: _wrappers.pop(address, None))
-    if _alive:
-        with _lock:
+    with _lock:
+        _wrappers[id(wrapper)] = weakref.ref(wrapper)
+        if len(_wrappers) >= _room[0]:
+            _forget_the_dead()
+        if _alive:
             _put_in(wrapper)
+
+
+def _forget_the_dead() -> None:
+    """Drop the references to wrappers that are gone.
+
+    Not by a callback of each reference: it may run where no stack is left, and fail there.
+    """
+    for address, reference in list(_wrappers.items()):
+        if reference() is None:
+            del _wrappers[address]
+    _room[0] = 2 * len(_wrappers) + _ROOM
 
 
 def observed_functions() -> Iterator[ObservedFunction]:

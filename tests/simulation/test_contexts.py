@@ -376,3 +376,18 @@ def test_a_real_error_is_recorded_with_the_same_frames_while_another_tool_is_sim
         assert outside == before
         assert type(function_in(fails)) is StandIn
     del run
+
+
+def test_tools_that_are_gone_are_forgotten_without_a_callback_that_a_full_stack_breaks(tracer, monkeypatch):
+    monkeypatch.setattr(stand_in, "_room", [8])
+    monkeypatch.setattr(stand_in, "_ROOM", 8)
+    kept = [tracer.observe(name=f"kept {number}")(lambda: 1) for number in range(20)]
+    for number in range(200):
+        tracer.observe(name=f"gone {number}")(lambda: 1)
+    gc.collect()
+    assert [ref.__callback__ for ref in stand_in._wrappers.values()] == [None] * len(stand_in._wrappers)
+    kept.append(tracer.observe(name="kept 20")(lambda: 1))
+    with stand_in._lock:
+        stand_in._forget_the_dead()
+    assert {f"kept {number}" for number in range(21)} <= {one.name for one in stand_in.observed_functions()}
+    assert len(stand_in._wrappers) < 100
