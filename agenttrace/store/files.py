@@ -139,7 +139,10 @@ def create_private(path: str) -> None:
         return
     move_aside(path, "orphan", SUFFIXES[1:])
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
-    os.close(os.open(path, flags, 0o600))
+    try:
+        os.close(os.open(path, flags, 0o600))
+    except FileExistsError:  # another process made it just now, on a system without locks
+        pass
 
 
 def close_to_others(path: str) -> None:

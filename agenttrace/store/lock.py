@@ -13,6 +13,7 @@ import errno
 import os
 import random
 import stat
+import struct
 import threading
 import time
 from collections.abc import Iterator
@@ -31,6 +32,7 @@ _HELD_BY_OTHERS = {errno.EAGAIN, errno.EACCES, errno.EWOULDBLOCK}
 
 _MARK = b"agenttrace "
 _NOTE_BYTES = 200
+_RANGE = "hhqqi0q"  # struct flock: kind, whence, start, length (0: all), process (0: the handle's own)
 
 _FORK_TIMEOUT = 1.0
 _IMPORT_TIMEOUT = 10.0
@@ -46,7 +48,7 @@ class FileLock:
     def acquire(self, timeout: float) -> bool:
         """Wait up to `timeout` seconds; returns True if the lock is held.
 
-        Where the system has no locks, the answer is always True.
+        Where the system has no locks, neither of whole files nor of ranges, the answer is always True.
 
         Raises:
             OSError: the lock's file cannot be opened.
@@ -71,7 +73,7 @@ class FileLock:
         handle, self._handle = self._handle, None
         if handle is not None:
             try:
-                fcntl.flock(handle, fcntl.LOCK_UN)
+                _unlock(handle)
             except OSError:  # a system without locks: there was none to give back
                 pass
             finally:
@@ -131,12 +133,35 @@ class FileLock:
             os.close(handle)
 
 
+def _lock(handle: int) -> None:
+    """Lock the whole file, or where a file system has no such locks, a range that belongs to this handle.
+
+    Without either, two writers that make the same store at once stand in each other's way: SQLite gives up at
+    once where two connections change the kind of journal.
+    """
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno not in _NOT_SUPPORTED or not hasattr(fcntl, "F_OFD_SETLK"):
+            raise
+        fcntl.fcntl(handle, fcntl.F_OFD_SETLK, struct.pack(_RANGE, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0))
+
+
+def _unlock(handle: int) -> None:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_UN)
+    except OSError as error:
+        if error.errno not in _NOT_SUPPORTED or not hasattr(fcntl, "F_OFD_SETLK"):
+            raise
+        fcntl.fcntl(handle, fcntl.F_OFD_SETLK, struct.pack(_RANGE, fcntl.F_UNLCK, os.SEEK_SET, 0, 0, 0))
+
+
 def _wait(handle: int, timeout: float) -> bool:
     deadline = time.monotonic() + timeout
     pause = 0.0005
     while True:
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock(handle)
             return True
         except OSError as error:
             if error.errno in _NOT_SUPPORTED:

@@ -22,7 +22,8 @@ int fcntl(int file, int command, ...) {
     va_start(rest, command);
     void *argument = va_arg(rest, void *);
     va_end(rest);
-    if (without("locks") && (command == F_SETLK || command == F_SETLKW || command == F_GETLK)) {
+    if (without("locks") && (command == F_SETLK || command == F_SETLKW || command == F_GETLK ||
+                             command == F_OFD_SETLK)) {
         errno = ENOLCK;
         return -1;
     }

@@ -1,6 +1,7 @@
 """A store on a file system that is not a local disk's: without locks, without shared memory, in memory."""
 
 import errno
+import fcntl
 import os
 import shutil
 import subprocess
@@ -86,29 +87,57 @@ def test_where_only_the_locks_of_whole_files_are_missing_everything_is_stored(po
     assert sorted(numbers(path)) == list(range(300))
 
 
-@pytest.mark.parametrize("error", [errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL])
-def test_without_locks_everything_is_stored(tmp_path, monkeypatch, error):
-    """Scenario 82, by two threads with stores of their own."""
+@pytest.fixture(params=[errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL])
+def without_locks(request, monkeypatch):
+    """Locks of whole files are refused in each of the ways that systems have."""
 
     def refuse(handle, how):
-        raise OSError(error, os.strerror(error))
+        raise OSError(request.param, os.strerror(request.param))
 
     monkeypatch.setattr("agenttrace.store.lock.fcntl.flock", refuse)
-    path = tmp_path / "traces.db"
 
-    def write(trace):
-        store = SQLiteStore(path)
-        for number in range(1, 51):
-            store.export([a_span(number, trace)])
-        store.close()
 
-    threads = [threading.Thread(target=write, args=(trace,)) for trace in (1, 2)]
+def at_once(count, action):
+    """What each of several threads got that began at once: None, or the error that it raised."""
+    start, errors = threading.Barrier(count), [None] * count
+
+    def run(number):
+        start.wait(60)
+        try:
+            action(number)
+        except Exception as error:
+            errors[number] = error
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(60)
+    return errors
+
+
+def write(path, trace, times):
+    store = SQLiteStore(path)
+    for number in range(1, times + 1):
+        store.export([a_span(number, trace)])
+    store.close()
+
+
+def test_without_locks_everything_is_stored(tmp_path, without_locks):
+    """Scenario 82, by two threads with stores of their own."""
+    path = tmp_path / "traces.db"
+    assert at_once(2, lambda number: write(path, number + 1, 50)) == [None, None]
     assert count(path) == 100
     assert is_sound(path)
+
+
+@pytest.mark.skipif(not hasattr(fcntl, "F_OFD_SETLK"), reason="no locks of ranges that belong to a handle")
+def test_without_locks_of_whole_files_a_store_is_made_by_several_at_once(tmp_path, without_locks):
+    """Scenario 82: SQLite refuses at once whoever changes a new file's journal beside another."""
+    for attempt in range(20):
+        path = tmp_path / f"{attempt}.db"
+        assert at_once(4, lambda number, path=path: write(path, number + 1, 1)) == [None] * 4
+        assert count(path) == 4
 
 
 @pytest.fixture

@@ -1,5 +1,9 @@
+import errno
+import fcntl
 import os
 import stat
+
+import pytest
 
 from agenttrace.store.lock import FileLock
 
@@ -32,14 +36,33 @@ def test_forgetting_and_releasing_without_holding_do_nothing(tmp_path):
     assert FileLock(str(tmp_path / "x")).acquire(0)
 
 
-def test_a_system_without_locks_goes_without(tmp_path, monkeypatch):
+@pytest.fixture
+def without_locks_of_whole_files(monkeypatch):
     def refuse(handle, how):
-        raise OSError(37, "No locks available")
+        raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr("agenttrace.store.lock.fcntl.flock", refuse)
-    lock = FileLock(str(tmp_path / "x"))
-    assert lock.acquire(0)
-    lock.release()
+
+
+@pytest.mark.skipif(not hasattr(fcntl, "F_OFD_SETLK"), reason="no locks of ranges that belong to a handle")
+def test_without_locks_of_whole_files_a_lock_of_a_range_has_one_holder(
+    tmp_path, without_locks_of_whole_files
+):
+    first, second = FileLock(str(tmp_path / "x")), FileLock(str(tmp_path / "x"))
+    assert first.acquire(0)
+    assert not second.acquire(0.02)
+    first.release()
+    assert second.acquire(0)
+    second.release()
+
+
+def test_a_system_without_any_locks_goes_without(tmp_path, monkeypatch, without_locks_of_whole_files):
+    monkeypatch.delattr("agenttrace.store.lock.fcntl.F_OFD_SETLK", raising=False)
+    first, second = FileLock(str(tmp_path / "x")), FileLock(str(tmp_path / "x"))
+    assert first.acquire(0)
+    assert second.acquire(0)
+    first.release()
+    second.release()
 
 
 def test_a_note_is_read_by_the_next_holder_and_by_those_who_hold_nothing(tmp_path):
