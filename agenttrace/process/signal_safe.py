@@ -105,6 +105,11 @@ class Turn:
         """Take the turn. Returns False if somebody else has it."""
         return self._holder.setdefault(0, who) is who
 
+    @property
+    def is_taken(self) -> bool:
+        """Whether somebody has it."""
+        return bool(self._holder)
+
     def give_back(self, who: object) -> None:
         """Give the turn back. Does nothing if `who` does not have it."""
         if self._holder.get(0) is who:

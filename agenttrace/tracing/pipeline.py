@@ -216,12 +216,14 @@ class Pipeline:
         if self.closed or (self._worker is None and not self.queue):
             return self._result()
         self.ensure_worker()
-        worker = self._worker
+        is_starting, worker = self._starting.is_taken, self._worker  # in this order: it may start meanwhile
         queued: int | None = None
-        if worker is None or not worker.alive:
-            self.store_here()
-        elif worker.is_current:
+        if worker is not None and worker.is_current:
             return self._result()
+        # A signal handler may come just when its thread starts the worker. To store here would lose what
+        # further handlers record meanwhile: nothing is recorded of what a store does.
+        if (worker is None or not worker.alive) and not is_starting:
+            self.store_here()
         else:
             barrier = Barrier()
             self.queue.append(barrier)

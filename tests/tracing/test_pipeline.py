@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 import weakref
+from _thread import get_ident
 
 import pytest
 from stored import Sink
@@ -390,6 +391,24 @@ class TestWorker:
         with threading._active_limbo_lock:
             work()
         assert tracer.flush()
+
+    def test_that_is_being_started_stores_what_a_handler_flushes(self, tracer, work, sink, monkeypatch):
+        """Scenario 54: a handler comes when the thread runs but is not yet known."""
+        threads = []
+        sink.refuse = lambda span: threads.append(get_ident())
+        start_new_thread = signal_safe.start_new_thread
+
+        def interrupted(*arguments):
+            monkeypatch.setattr(signal_safe, "start_new_thread", start_new_thread)
+            start_new_thread(*arguments)
+            work(1)
+            assert tracer.flush()
+
+        monkeypatch.setattr(signal_safe, "start_new_thread", interrupted)
+        work(2)
+        assert tracer.flush()
+        assert [span.input["n"] for span in sink.spans] == [1, 2]
+        assert get_ident() not in threads, "what is recorded here while the store is at work is lost"
 
     def test_that_is_being_started_holds_up_no_call(self, tracer, sink):
         """Scenario 54: a signal handler that interrupts the start of the worker waits for nobody."""
