@@ -32,6 +32,7 @@ class PlainThread:
 
     It is started without `threading`, unlike those of `start_thread`, because the traced thread starts it: a
     signal handler or finaliser may run there while the code that it interrupted holds a lock of `threading`.
+    It gives itself to `run`, which may have begun before the thread that started it goes on.
 
     Raises:
         RuntimeError: no new thread can be started.
@@ -39,17 +40,17 @@ class PlainThread:
 
     __slots__ = ("_ended", "alive", "ident")
 
-    def __init__(self, run: Callable[[], None]) -> None:
+    def __init__(self, run: Callable[[PlainThread], None]) -> None:
         self.alive = True
         self.ident = 0
         self._ended = allocate_lock()
         self._ended.acquire()
         start_new_thread(self._main, (run,))
 
-    def _main(self, run: Callable[[], None]) -> None:
+    def _main(self, run: Callable[[PlainThread], None]) -> None:
         try:
             self.ident = get_ident()
-            run()
+            run(self)
         finally:
             self.alive = False
             self._ended.release()

@@ -37,6 +37,7 @@ POLL_SECONDS = 0.05
 IDLE_SECONDS = 0.1
 RETRY_SECONDS = 0.2
 JOIN_SECONDS = 1.0
+START_SECONDS = 1.0
 
 
 class Pipeline:
@@ -139,7 +140,8 @@ class Pipeline:
 
     # On the worker, or where there can be none.
 
-    def _run(self) -> None:
+    def _run(self, worker: PlainThread) -> None:
+        self._worker = worker  # the thread that started it may be held up before it can note that
         current.set(OFF)  # what a store or an exporter does is never recorded itself
         pause, ready, holder = 0.0, False, object()
         while True:
@@ -216,14 +218,13 @@ class Pipeline:
         if self.closed or (self._worker is None and not self.queue):
             return self._result()
         self.ensure_worker()
-        is_starting, worker = self._starting.is_taken, self._worker  # in this order: it may start meanwhile
+        self._await_start((deadline - time.monotonic()) / 2)
+        worker = self._worker
         queued: int | None = None
-        if worker is not None and worker.is_current:
-            return self._result()
-        # A signal handler may come just when its thread starts the worker. To store here would lose what
-        # further handlers record meanwhile: nothing is recorded of what a store does.
-        if (worker is None or not worker.alive) and not is_starting:
+        if worker is None or not worker.alive:
             self.store_here()
+        elif worker.is_current:
+            return self._result()
         else:
             barrier = Barrier()
             self.queue.append(barrier)
@@ -233,6 +234,20 @@ class Pipeline:
             queued = 0 if reached else max(self._waiting(), 1)
         self._delivery.flush_store(max(deadline - time.monotonic(), 0.0))
         return self._result(queued)
+
+    def _await_start(self, seconds: float) -> None:
+        """Wait for a worker that is being started, a second at most.
+
+        A signal handler may come just when its thread starts one. To store here would lose what further
+        handlers record meanwhile: nothing is recorded of what a store does.
+        """
+        latest = time.monotonic() + min(seconds, START_SECONDS)
+        while (
+            (self._worker is None or not self._worker.alive)
+            and self._starting.is_taken
+            and time.monotonic() < latest
+        ):
+            time.sleep(0.001)
 
     def flush_at_end_of_child(self) -> None:
         """Store, then export, at the end of a child of multiprocessing."""
