@@ -73,7 +73,7 @@ class FileLock:
         handle, self._handle = self._handle, None
         if handle is not None:
             try:
-                _unlock(handle)
+                _change(handle, fcntl.LOCK_UN, fcntl.F_UNLCK)
             except OSError:  # a system without locks: there was none to give back
                 pass
             finally:
@@ -133,27 +133,18 @@ class FileLock:
             os.close(handle)
 
 
-def _lock(handle: int) -> None:
-    """Lock the whole file, or where a file system has no such locks, a range that belongs to this handle.
+def _change(handle: int, whole: int, of_range: int) -> None:
+    """Lock or unlock the whole file, or where a file system has no such locks, a range of this handle's own.
 
     Without either, two writers that make the same store at once stand in each other's way: SQLite gives up at
     once where two connections change the kind of journal.
     """
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(handle, whole)
     except OSError as error:
         if error.errno not in _NOT_SUPPORTED or not hasattr(fcntl, "F_OFD_SETLK"):
             raise
-        fcntl.fcntl(handle, fcntl.F_OFD_SETLK, struct.pack(_RANGE, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0))
-
-
-def _unlock(handle: int) -> None:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_UN)
-    except OSError as error:
-        if error.errno not in _NOT_SUPPORTED or not hasattr(fcntl, "F_OFD_SETLK"):
-            raise
-        fcntl.fcntl(handle, fcntl.F_OFD_SETLK, struct.pack(_RANGE, fcntl.F_UNLCK, os.SEEK_SET, 0, 0, 0))
+        fcntl.fcntl(handle, fcntl.F_OFD_SETLK, struct.pack(_RANGE, of_range, os.SEEK_SET, 0, 0, 0))
 
 
 def _wait(handle: int, timeout: float) -> bool:
@@ -161,7 +152,7 @@ def _wait(handle: int, timeout: float) -> bool:
     pause = 0.0005
     while True:
         try:
-            _lock(handle)
+            _change(handle, fcntl.LOCK_EX | fcntl.LOCK_NB, fcntl.F_WRLCK)
             return True
         except OSError as error:
             if error.errno in _NOT_SUPPORTED:

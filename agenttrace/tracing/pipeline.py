@@ -38,6 +38,7 @@ IDLE_SECONDS = 0.1
 RETRY_SECONDS = 0.2
 JOIN_SECONDS = 1.0
 START_SECONDS = 1.0
+"""How long a flush waits for a worker that is being started, before it stores by itself."""
 
 
 class Pipeline:

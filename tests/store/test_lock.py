@@ -8,13 +8,17 @@ import pytest
 from agenttrace.store.lock import FileLock
 
 
-def test_one_holder_at_a_time(tmp_path):
-    first, second = FileLock(str(tmp_path / "x")), FileLock(str(tmp_path / "x"))
+def assert_one_holder_at_a_time(path):
+    first, second = FileLock(path), FileLock(path)
     assert first.acquire(0)
     assert not second.acquire(0.02)
     first.release()
     assert second.acquire(0)
     second.release()
+
+
+def test_one_holder_at_a_time(tmp_path):
+    assert_one_holder_at_a_time(str(tmp_path / "x"))
 
 
 def test_the_lock_of_a_deleted_file_does_not_outlive_it(tmp_path):
@@ -48,12 +52,7 @@ def without_locks_of_whole_files(monkeypatch):
 def test_without_locks_of_whole_files_a_lock_of_a_range_has_one_holder(
     tmp_path, without_locks_of_whole_files
 ):
-    first, second = FileLock(str(tmp_path / "x")), FileLock(str(tmp_path / "x"))
-    assert first.acquire(0)
-    assert not second.acquire(0.02)
-    first.release()
-    assert second.acquire(0)
-    second.release()
+    assert_one_holder_at_a_time(str(tmp_path / "x"))
 
 
 def test_a_system_without_any_locks_goes_without(tmp_path, monkeypatch, without_locks_of_whole_files):
