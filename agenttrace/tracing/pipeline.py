@@ -159,8 +159,15 @@ class Pipeline:
                 if self._stopping and (not self.queue or self._delivery.is_hopeless):
                     return
             except BaseException as error:  # choke-point: the worker outlives whatever is thrown into it
-                self._storing.give_back(holder)
-                self._delivery.warn("worker", "the writer goes on after an exception", error)
+                self._go_on_after(error, holder)
+
+    def _go_on_after(self, error: BaseException, holder: object) -> None:
+        """Give the turn back, and say why. Another exception may be thrown in meanwhile."""
+        try:
+            self._storing.give_back(holder)
+            self._delivery.warn("worker", "the writer goes on after an exception", error)
+        except BaseException:  # choke-point: the same; of the first one less is said
+            self._storing.give_back(holder)
 
     def _store(self, holder: object) -> float:
         """Store until the queue is empty or the store refuses; return the seconds until the next look."""

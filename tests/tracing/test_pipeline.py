@@ -44,7 +44,7 @@ def work(tracer):
     return tracer.observe(lambda n=0: n, name="work")
 
 
-def until(condition, seconds=10):
+def until(condition, seconds=60):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it never came"
@@ -125,7 +125,7 @@ class TestFlush:
 
         tracer = Tracer("test", store=Asks(), exporters=[Asks()])
         tracer.observe(lambda: 1)()
-        assert tracer.flush(5)
+        assert tracer.flush(60)
         assert len(depths) == 2
         tracer.shutdown()
 
@@ -267,7 +267,7 @@ class TestStart:
             assert (bool(result), result.pending) == (False, 100)
         finally:
             gate.set()
-        assert tracer.flush(10).stored == 100
+        assert tracer.flush(60).stored == 100
 
 
 def _tables(path):
@@ -314,7 +314,7 @@ class TestWorker:
             thread = ctypes.c_ulong(tracer._pipeline._worker.ident)
             ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(SystemExit))
             time.sleep(0.01)
-        assert tracer.flush(10)
+        assert tracer.flush(60)
         assert {span.input["n"] for span in sink.spans} == set(range(20))
 
     def test_outlives_whatever_is_raised_in_it(self, tracer, work, sink, monkeypatch, caplog):
@@ -324,8 +324,9 @@ class TestWorker:
             worker, follow = tracer._pipeline._worker, pipelines.follow_clock
 
             def dies():
-                monkeypatch.setattr(pipelines, "follow_clock", follow)
-                raise SystemExit("thrown in")
+                if get_ident() == worker.ident:  # not the writer of another test
+                    monkeypatch.setattr(pipelines, "follow_clock", follow)
+                    raise SystemExit("thrown in")
 
             monkeypatch.setattr(pipelines, "follow_clock", dies)
             until(lambda: "the writer goes on" in caplog.text)
@@ -333,6 +334,33 @@ class TestWorker:
             until(lambda: sink.names == ["work"])
             assert tracer._pipeline._worker is worker
             assert worker.alive
+
+    def test_outlives_what_is_thrown_in_while_it_tells_of_an_exception_before(
+        self, tracer, work, sink, monkeypatch
+    ):
+        """Scenario 49: a flush that waits for it would wait in vain."""
+        work(1)
+        assert tracer.flush(60)
+        pipeline, thrown = tracer._pipeline, []
+
+        def throws(name, kind, owner):
+            went_on = getattr(owner, name)
+
+            def throw(*_, **__):
+                setattr(owner, name, went_on)
+                thrown.append(kind)
+                raise kind
+
+            monkeypatch.setattr(owner, name, throw)
+
+        worker = pipeline._worker
+        throws("warn", SystemExit, pipeline._delivery)
+        throws("_store", GeneratorExit, pipeline)
+        until(lambda: thrown == [GeneratorExit, SystemExit])
+        work(2)
+        assert tracer.flush(60).stored == 2
+        assert pipeline._worker is worker
+        assert worker.alive
 
     def test_ends_at_a_shutdown_though_a_library_of_the_store_cannot_be_loaded(self, tracer, work, sink):
         """Scenario 72: a sub-interpreter cannot end while the writer still runs."""
@@ -417,7 +445,7 @@ class TestWorker:
         assert tracer._pipeline._starting.take(interrupted)
         call = threading.Thread(target=work, daemon=True)
         call.start()
-        call.join(10)
+        call.join(60)
         held_up = call.is_alive()
         tracer._pipeline._starting.give_back(interrupted)
         assert not held_up
