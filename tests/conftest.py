@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakSet
 
 import pytest
 from hypothesis import settings
@@ -27,6 +28,21 @@ def _no_store_in_the_working_directory(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setenv("AGENTTRACE_STORE", "memory")
     monkeypatch.setattr(opening, "_default_stores", {})
+
+
+@pytest.fixture(autouse=True)
+def _no_writer_outlives_its_test() -> Iterator[None]:
+    """End the writers of tracers that a test did not shut down.
+
+    They would go on for as long as the process of all tests: what they log the next test would hear, and a
+    function that it replaces they would call. Such a tracer still records; whoever flushes it stores.
+    """
+    from agenttrace.tracing import pipeline
+
+    before = WeakSet(pipeline._pipelines)
+    yield
+    for left in [each for each in list(pipeline._pipelines) if each not in before and not each.closed]:
+        left._stop(1.0)
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -83,7 +99,7 @@ class Endpoint:
             except OSError:
                 pass
         for thread in list(self._threads):
-            thread.join(5)
+            thread.join(60)
 
     def _spawn(self, target: Callable[..., None], *args: Any) -> None:
         thread = threading.Thread(target=target, args=args, daemon=True)
