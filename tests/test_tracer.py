@@ -2,6 +2,8 @@
 
 import copy
 import os
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -39,10 +41,17 @@ class TestSettings:
             Tracer(**{"store": "memory", **settings})
 
     def test_make_nothing_before_the_first_trace(self, tmp_path):
-        threads = threading.active_count()
-        Tracer("test", store=tmp_path / "deep" / "traces.db")
-        assert os.listdir(tmp_path) == []
-        assert threading.active_count() == threads
+        """In a process of its own: threads of other tests begin and end at any time."""
+        code = (
+            "import os, sys\n"
+            "from agenttrace.tracer import Tracer\n"
+            "tracer = Tracer('test', store='deep/traces.db')\n"
+            "print(os.listdir('.'), len(sys._current_frames()))"
+        )
+        child = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, cwd=tmp_path
+        )
+        assert child.stdout == "[] 1\n", child.stderr
 
     def test_store_where_they_say(self, tmp_path, monkeypatch):
         monkeypatch.setenv("AGENTTRACE_STORE", str(tmp_path / "env.db"))
