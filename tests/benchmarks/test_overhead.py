@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from benchmarks import loads, overhead, rescoring, storing
+from benchmarks import callers_side, loads, overhead, rescoring, storing
 from benchmarks.callers_side import Effort, measure_all, measure_case, measure_threads
 from benchmarks.cases import CASES
 from benchmarks.memory import growth, queued_bytes
@@ -47,12 +47,21 @@ def test_recording_alone_leaves_nothing_behind():
     assert tracer.stats()["written"] == 0
 
 
-def test_threads_are_measured_and_all_their_calls_are_stored(stored):
+def test_threads_are_measured_and_all_their_calls_are_stored(stored, monkeypatch):
     subject, tracer = stored
-    before = threading.active_count()
+    started = []
+
+    class Thread(threading.Thread):
+        def __init__(self, *args, target=None, **options):
+            super().__init__(*args, target=target, **options)
+            if getattr(target, "__module__", None) == callers_side.__name__:  # others start threads, too
+                started.append(self)
+
+    monkeypatch.setattr(callers_side.threading, "Thread", Thread)
     assert measure_threads(subject, TINY) is not None
     assert tracer.stats()["written"] % (8 * (TINY.thread_calls + 1)) == 0
-    assert threading.active_count() <= before + 1
+    assert len(started) >= 8
+    assert not any(thread.is_alive() for thread in started)
 
 
 def test_a_burst_and_a_paced_load_lose_nothing(stored):
