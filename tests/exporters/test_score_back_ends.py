@@ -20,7 +20,7 @@ from agenttrace.exporters.score_facts import facts_of
 from agenttrace.version import __version__
 
 SECRET = "sk-VERYSECRETKEY123"
-PATIENCE = 15.0
+PATIENCE = 60.0
 TRACE, SPAN = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 
 
