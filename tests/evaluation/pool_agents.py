@@ -32,7 +32,7 @@ def agent(q):
     if q == "die":
         os._exit(3)
     if q == "hang":
-        time.sleep(5)
+        time.sleep(20)
     if q == "interrupt":
         raise KeyboardInterrupt
     if q == "huge":

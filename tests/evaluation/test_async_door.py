@@ -101,12 +101,12 @@ class TestOnTheCallersLoop:
 
         async def main():
             return await run_evaluation_async(
-                EXAMPLES[:1], [ToolOrderScorer()], function=agent, tracer=tracer, timeout=0.1
+                EXAMPLES[:1], [ToolOrderScorer()], function=agent, tracer=tracer, timeout=2
             )
 
         (result,) = asyncio.run(main())
         assert result.outcome == "failed"
-        assert "did not return within its timeout of 0.1 s" in result.error
+        assert "did not return within its timeout of 2 s" in result.error
         assert "open spans: agent > slow_tool" in result.error or "open spans: slow_tool" in result.error
         assert "await asyncio.Event().wait()" in result.error
         assert "agenttrace/" not in result.error
@@ -163,7 +163,7 @@ class TestOnTheCallersLoop:
             loop = asyncio.get_running_loop()
 
             def agent(text):
-                asyncio.run_coroutine_threadsafe(_set(ticked), loop).result(5)
+                asyncio.run_coroutine_threadsafe(_set(ticked), loop).result(60)
                 return text
 
             return await run_evaluation_async(plain, [ExactMatchScorer()], function=agent)
@@ -201,7 +201,7 @@ class TestFromPlainCode:
             tasks.append(asyncio.current_task())
             await asyncio.Event().wait()
 
-        (result,) = run_evaluation(EXAMPLES[:1], [ExactMatchScorer()], function=agent, timeout=0.1)
+        (result,) = run_evaluation(EXAMPLES[:1], [ExactMatchScorer()], function=agent, timeout=2)
         assert "did not return" in result.error
         run_evaluation(EXAMPLES[:1], [ExactMatchScorer()], function=_echo)
         assert tasks[0].done()
@@ -214,7 +214,7 @@ class TestFromPlainCode:
                 return await resource.ask(text)
 
             with pytest.raises(EvaluationFailed) as failed:
-                assert_test(EXAMPLES[:1], [ExactMatchScorer()], function=agent, timeout=0.2)
+                assert_test(EXAMPLES[:1], [ExactMatchScorer()], function=agent, timeout=2)
             resource.task.cancel()
             return str(failed.value)
 
@@ -228,21 +228,21 @@ class TestFromPlainCode:
 
         @tracer.observe(span_type="tool")
         def slow_tool():
-            release.wait(10)
+            release.wait(60)
 
         @tracer.observe
         def agent(text):
             slow_tool()
 
         (result,) = run_evaluation(
-            EXAMPLES[:1], [ToolOrderScorer()], function=agent, tracer=tracer, timeout=0.1
+            EXAMPLES[:1], [ToolOrderScorer()], function=agent, tracer=tracer, timeout=2
         )
         release.set()
         assert "open spans: agent > slow_tool" in result.error
-        assert "release.wait(10)" in result.error
+        assert "release.wait(60)" in result.error
         first = result.error.splitlines()[0]
         assert first.startswith(
-            "agent did not return within its timeout of 0.1 s; in slow_tool; test_async_door.py:"
+            "agent did not return within its timeout of 2 s; in slow_tool; test_async_door.py:"
         )
         assert first.endswith(" in slow_tool")
 
@@ -274,17 +274,17 @@ class TestFromPlainCode:
         def agent(text):
             chat = tracer.span("chat gpt", span_type="llm").open()
             tracer.span("done", span_type="llm").open().end()
-            names["request"](lambda: release.wait(10))
+            names["request"](lambda: release.wait(60))
             chat.end()
 
         (result,) = run_evaluation(
-            EXAMPLES[:1], [ToolOrderScorer()], function=agent, tracer=tracer, timeout=0.1
+            EXAMPLES[:1], [ToolOrderScorer()], function=agent, tracer=tracer, timeout=2
         )
         release.set()
         assert "open spans: agent > chat gpt\n" in result.error
         first, *_ = result.error.splitlines()
-        assert "timeout of 0.1 s; in chat gpt; test_async_door.py:" in first
-        assert 'names["request"](lambda: release.wait(10))' in result.error
+        assert "timeout of 2 s; in chat gpt; test_async_door.py:" in first
+        assert 'names["request"](lambda: release.wait(60))' in result.error
         assert "  … 21 lines of libraries\n" in result.error
 
 

@@ -15,7 +15,7 @@ from agenttrace.core.score import Score
 from agenttrace.evaluation import run_evaluation
 from tests.evaluation.evaluation_fakes import Answer, Does, MemoryResults, scored
 
-GUARD = 30.0
+GUARD = 60.0
 """Seconds after which a call that does not return has failed."""
 
 

@@ -154,13 +154,13 @@ def test_a_plain_agent_that_hangs_is_left_behind_with_what_it_recorded(tracer):
     def agent(x):
         look(x)
         if x == 1:
-            release.wait(30)
+            release.wait(60)
         return 2 * x
 
-    report = run_evaluation(doubles(3), [Answer()], function=agent, tracer=tracer, timeout=0.3)
+    report = run_evaluation(doubles(3), [Answer()], function=agent, tracer=tracer, timeout=2)
     release.set()
     assert outcomes(report) == ["passed", "failed", "passed"]
-    assert "did not return within its timeout of 0.3 s" in report[1].error
+    assert "did not return within its timeout of 2 s" in report[1].error
     assert [call.name for call in report[1].trace.tool_calls] == ["look"]
 
 
@@ -172,10 +172,10 @@ def test_an_async_agent_that_hangs_or_will_not_be_cancelled_is_left_behind(trace
             except asyncio.CancelledError:
                 x = 0  # it hides the cancellation and goes on
         if x == 2:
-            await asyncio.sleep(30)
+            await asyncio.sleep(60)
         return 2 * x
 
-    report = run_evaluation(doubles(4), [Answer()], function=agent, tracer=tracer, timeout=0.2)
+    report = run_evaluation(doubles(4), [Answer()], function=agent, tracer=tracer, timeout=2)
     assert outcomes(report) == ["passed", "failed", "failed", "passed"]
 
 
@@ -184,10 +184,10 @@ def test_an_async_agent_that_blocks_its_event_loop_does_not_block_the_next(trace
 
     async def agent(x):
         if x == 0:
-            release.wait(30)
+            release.wait(60)
         return 2 * x
 
-    report = run_evaluation(doubles(2), [Answer()], function=agent, tracer=tracer, timeout=0.2)
+    report = run_evaluation(doubles(2), [Answer()], function=agent, tracer=tracer, timeout=2)
     release.set()
     assert outcomes(report) == ["failed", "passed"]
 
@@ -203,9 +203,9 @@ def test_an_endless_generator_ends_when_its_time_is_over(tracer):
         finally:
             ended.set()
 
-    report = run_evaluation(doubles(1), [Answer()], function=agent, tracer=tracer, timeout=0.1)
+    report = run_evaluation(doubles(1), [Answer()], function=agent, tracer=tracer, timeout=1)
     assert outcomes(report) == ["failed"]
-    assert ended.wait(5)
+    assert ended.wait(60)
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])

@@ -563,7 +563,7 @@ def test_a_snapshot_that_hangs_is_left_after_the_timeout(tracer):
     release = threading.Event()
     tracer.state("db", lambda: release.wait(60))
     example = Example(expected_state={"db": {"only": True}})
-    (result,) = run_evaluation([example], [StateScorer()], function=lambda: None, tracer=tracer, timeout=0.2)
+    (result,) = run_evaluation([example], [StateScorer()], function=lambda: None, tracer=tracer, timeout=2)
     release.set()
     assert result.scores[0].outcome == "errored"
     assert "at the start, reading it took too long" in result.scores[0].reason

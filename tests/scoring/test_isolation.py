@@ -53,7 +53,7 @@ def isolated():
         loops.close()
 
 
-def outcomes_of(*functions, timeout=5.0):
+def outcomes_of(*functions, timeout=60.0):
     async def run():
         with isolated() as isolation:
             calls = [Call(function, (), {}, copy_context(), timeout) for function in functions]
@@ -67,7 +67,7 @@ def test_a_thread_is_used_again_but_not_one_that_was_left_behind():
 
     release = Event()
     first, second, late, after = outcomes_of(
-        get_ident, get_ident, partial(release.wait, 30), get_ident, timeout=0.2
+        get_ident, get_ident, partial(release.wait, 60), get_ident, timeout=2
     )
     release.set()
     assert first.value == second.value
@@ -102,7 +102,7 @@ print(report.counts)
         [sys.executable, "-X", "faulthandler", "-c", program],
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=100,
         cwd=tmp_path,
     )
     assert ran.stdout == "{'passed': 0, 'failed': 3, 'errored': 0}\n", ran.stderr

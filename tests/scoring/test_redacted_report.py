@@ -293,7 +293,7 @@ def test_what_a_later_process_is_to_judge_is_redacted_as_a_report_is():
 
     class Waits(ToolOrderScorer):
         def score(self, example, trace):
-            gate.wait(10)
+            gate.wait(60)
             return super().score(example, trace)
 
     tracer.async_evaluate([Waits()], input={"ssn": "1"}, actual_output="2")

@@ -373,7 +373,7 @@ def test_a_function_that_does_not_return_is_an_error(function, monkeypatch):
 
     monkeypatch.setattr(module, "SECONDS", 0.05)
     end = Event()
-    done = metric(of_numbers([1]), **function(lambda values: end.wait(30)))
+    done = metric(of_numbers([1]), **function(lambda values: end.wait(60)))
     end.set()
     assert done.error == "metric_of_a_test:metric did not return within 0.05 s"
 
