@@ -113,7 +113,7 @@ def test_people_s_word_outlives_its_trace_and_waits_in_memory_for_a_file_that_ca
     tracer.annotate(trace_id, thumbs="up")
     assert len(tracer.store.annotations()) == 1
     tracer.store._fallback._again_at = 0.0
-    assert tracer.store.flush(1)
+    assert tracer.store.flush(60)
     assert len(tracer.store.annotations()) == 1
     tracer.store.delete_trace(trace_id)
     assert len(tracer.store.annotations()) == 1

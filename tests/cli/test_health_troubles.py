@@ -66,7 +66,7 @@ class TestAStoreInMemory:
         assert "  to do mend that before the process ends" in ran.out
 
         go_away()
-        assert store.flush(5.0)
+        assert store.flush(60)
         assert troubles(agenttrace) == (0, {})
         assert list(notes.iterdir()) == []
         store.close()
@@ -201,7 +201,7 @@ class TestDroppedSpans:
         work = tracer.observe(lambda text: None)
         for _ in range(3):
             work("x" * 5_000)
-        assert tracer.flush(10)
+        assert tracer.flush(60)
         tracer.shutdown()
         tell_losses(tracer)
         assert sum(LOSSES["values_dropped"].text in text for text in caplog.messages) == 1

@@ -162,9 +162,9 @@ def test_what_another_thread_throws_in_reaches_the_user(without_garbage_collecti
         ready.clear()
         thread = threading.Thread(target=work)
         thread.start()
-        assert ready.wait(5)
+        assert ready.wait(60)
         time.sleep(0.003)
         throw = ctypes.pythonapi.PyThreadState_SetAsyncExc
         throw(ctypes.c_ulong(thread.ident), ctypes.py_object(TimeLimit))
-        thread.join(10)
+        thread.join(60)
     assert outcome == ["arrived"] * 20

@@ -177,7 +177,7 @@ def child_outlives_the_call(path):
         return child
 
     child = open_call()
-    assert tracer.flush(10)
+    assert tracer.flush(60)
     os.write(tell_child, b"x")
     os.waitpid(child, 0)
 

@@ -36,7 +36,7 @@ from agenttrace.judges.models.resolve import resolve_model
 before = dict(os.environ)
 tracer = Tracer("x")
 tracer.observe(lambda: 1)()
-assert tracer.flush(20)
+assert tracer.flush(60)
 exporter = OTLPExporter("http://127.0.0.1:9")
 assert "evil" not in repr(vars(exporter))
 model = resolve_model("gpt-4o-mini")

@@ -122,7 +122,7 @@ def test_a_process_ends_soon_after_its_drain_time_though_the_judge_hangs(tmp_pat
         left = len(tracer.store.pending_evaluations("exit"))
         good = Good()
         good.name = "Hangs"
-        scores = [handle.result(10)[0].value for handle in tracer.resume_evaluations([good, Good()])]
+        scores = [handle.result(60)[0].value for handle in tracer.resume_evaluations([good, Good()])]
         rest = len(tracer.store.pending_evaluations("exit"))
         print(json.dumps({"left": left, "scores": sum(scores), "rest": rest}))
         """,
@@ -182,7 +182,7 @@ def test_a_forked_child_evaluates_its_own_and_leaves_its_parents_alone(tmp_path)
         if child == 0:
             with tracer.span("child"):
                 handle = tracer.async_evaluate([Good()], actual_output="a")
-            assert handle.result(10)[0].value == 1.0
+            assert handle.result(60)[0].value == 1.0
             counts = tracer.stats()["evaluations"]
             assert counts["asked"] == 1, counts
             sys.exit(0)

@@ -117,7 +117,7 @@ with tracer.span("open"):
     if not child:
         os._exit(0 if tracer.flush(10) else 1)
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-assert tracer.flush(10)
+assert tracer.flush(60)
 [trace] = tracer.store.traces()
 print(*sorted(call.arguments["number"] for call in tracer.store.trace(trace.trace_id).tool_calls))
 """

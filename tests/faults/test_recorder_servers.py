@@ -63,7 +63,7 @@ def test_workers_that_a_preloading_server_forks_store_their_spans(tmp_path):
         workers = {_answer(port, f"/{number}") for number in range(40)}
     finally:
         server.terminate()
-        assert server.wait(20) == 0
+        assert server.wait(60) == 0
     store = open_store(tmp_path / "traces.db")
     traces = [store.trace(line.trace_id) for line in store.traces(limit=100)]
     paths = sorted(call.arguments["path"] for trace in traces for call in trace.tool_calls)

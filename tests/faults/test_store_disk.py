@@ -41,7 +41,7 @@ def test_a_full_disk_is_survived_and_writing_resumes_when_there_is_room(small_di
     ballast.unlink()
     subprocess.run(["mount", "-o", "remount,size=16m", str(small_disk)], check=True)
 
-    assert store.flush(5.0) is True
+    assert store.flush(60) is True
     assert count(path) == 200
     assert is_sound(path)
     store.close()
@@ -62,7 +62,7 @@ def test_a_read_only_disk_makes_memory_take_over(small_disk, caplog):
     assert len(store.trace(f"{1:032x}").spans) == 3
 
     subprocess.run(["mount", "-o", "remount,rw", str(small_disk)], check=True)
-    assert store.flush(5.0) is True
+    assert store.flush(60) is True
     assert count(path) == 3
     store.close()
 
@@ -114,6 +114,6 @@ def test_an_input_output_error_makes_memory_take_over(tmp_path, monkeypatch, cap
     assert os.strerror(error) in store.health().trouble
     assert len(caplog.records) == 1
     monkeypatch.undo()
-    assert store.flush(2.0) is True
+    assert store.flush(60) is True
     assert count(tmp_path / "traces.db") == 2
     store.close()

@@ -66,7 +66,7 @@ def test_a_file_that_is_gone_is_noticed_by_a_flush(path):
     store = SQLiteStore(path)
     store.export([a_span(1)])
     delete(path)
-    assert store.flush(1.0) is True
+    assert store.flush(60) is True
     assert (store.health().reopened, store.health().lost) == (1, 1)
     store.close()
 
@@ -78,7 +78,7 @@ def test_a_file_that_is_emptied_in_use_is_moved_aside_and_counted(path, caplog, 
     store.export([a_span(number) for number in range(1, 11)])
     os.truncate(path, 0)
     if notice == "flush":
-        assert store.flush(1.0) is True
+        assert store.flush(60) is True
         assert store.health().lost == 10
     for number in range(11, 14):
         store.export([a_span(number)])

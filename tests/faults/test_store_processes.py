@@ -110,7 +110,7 @@ def test_scores_written_while_the_file_is_held_are_not_lost(tmp_path):
     store.write_scores([(f"{1:032x}", None, Score.of("s", 1.0, 0.5))])
     holder.execute("COMMIT")
     holder.close()
-    assert store.flush(2.0) is True
+    assert store.flush(60) is True
     assert rows(path, "SELECT name FROM scores") == [("s",)]
     store.close()
 
@@ -121,7 +121,7 @@ def test_a_writer_waits_for_the_lock_beside_the_file_and_not_for_ever(tmp_path):
     store = SQLiteStore(path, busy_timeout=0.05)
     store.export([a_span(1)])
     other = FileLock(path)
-    assert other.acquire(1)
+    assert other.acquire(60)
     with pytest.raises(ExportError, match="in use by other processes"):
         store.export([a_span(2)])
     assert store.flush(0.05) is True, "nothing of it is pending here: the caller still has its batch"

@@ -124,7 +124,7 @@ def test_a_file_of_another_kind_in_the_stores_place_is_left_alone(path, tmp_path
     assert path.read_text() == "my notes\n" * 500
 
     path.unlink()
-    assert store.flush(1.0) is True
+    assert store.flush(60) is True
     assert count(path) == 2
     store.close()
     assert is_sound(path)

@@ -136,7 +136,7 @@ def test_what_memory_held_goes_to_the_file_of_an_older_version_put_back_in_its_p
     store.export([a_span(2, 1 << 90)])
     assert store.health().mode == "memory"
     (tmp_path / "backup.db").replace(path)
-    assert store.flush(2.0) is True
+    assert store.flush(60) is True
     assert count(path) == 301
     store.close()
     assert is_sound(path)

@@ -42,7 +42,7 @@ def evaluated(tracer, *outputs, scorer=None, **trace_fields):
 
     for output in outputs:
         agent(output)
-        assert tracer.wait_for_evaluations(10)
+        assert tracer.wait_for_evaluations(60)
 
 
 @pytest.fixture(params=["memory", "file"])
@@ -262,11 +262,11 @@ def test_what_a_broken_scorer_repeats_of_a_secret_input_reaches_nobody_else(plac
         handle = tracer.async_evaluate(
             [Telling()], input={"password": "open-sesame"}, actual_output="x", on_result=results.append
         )
-    assert tracer.wait_for_evaluations(10)
+    assert tracer.wait_for_evaluations(60)
     (found,) = tracer.store.traces()
     stored = repr([score.to_dict() for _, score in tracer.store.scores(found.trace_id)])
     assert "cannot judge [redacted]" in stored
     assert "open-sesame" not in stored + repr([low.to_dict() for low in lows]) + caplog.text
-    assert "open-sesame" in handle.result(1)[0].reason
+    assert "open-sesame" in handle.result(60)[0].reason
     assert "open-sesame" in results[0][0].reason
     tracer.shutdown()

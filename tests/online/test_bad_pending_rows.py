@@ -84,8 +84,8 @@ def resumed(tmp_path, bad):
     tracer = Tracer("here", store=str(path))
     try:
         handles = tracer.resume_evaluations([Good()])
-        outcomes = [handle.result(20)[0].outcome for handle in handles]
-        assert tracer.wait_for_evaluations(20)
+        outcomes = [handle.result(60)[0].outcome for handle in handles]
+        assert tracer.wait_for_evaluations(60)
         left = len(tracer.store.pending_evaluations("here"))
         return outcomes, left
     finally:

@@ -27,7 +27,7 @@ from agenttrace.online.alerts import log_alert, webhook
 from agenttrace.online.evaluator import OnlineEvaluator
 from agenttrace.online.handle import EvaluationHandle
 from agenttrace.online.request import _started, at_work, make_request, owner_text
-from agenttrace.online.worker import OnlineWorker
+from agenttrace.online.worker import SPAN_SECONDS, OnlineWorker
 from agenttrace.scorers import LoopScorer, ToolPermissionScorer
 from agenttrace.scoring.isolation import Isolation
 from agenttrace.store import MemoryStore, SQLiteStore
@@ -65,7 +65,7 @@ class Blocked(Length):
         self.gate = threading.Event()
 
     def score(self, example, trace):
-        self.gate.wait(10)
+        self.gate.wait(60)
         return super().score(example, trace)
 
 
@@ -83,7 +83,7 @@ def tracer():
     tracer.shutdown()
 
 
-def eventually(holds, seconds=5.0):
+def eventually(holds, seconds=60.0):
     deadline = time.monotonic() + seconds
     while not holds() and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -100,7 +100,7 @@ def test_the_counts_are_there_before_the_first_evaluation_and_have_the_same_name
     assert before["asked"] == 0
     assert adds_up(before)
     tracer.async_evaluate([Length()], actual_output="a reply")
-    assert tracer.wait_for_evaluations(10.0)
+    assert tracer.wait_for_evaluations(60)
     after = tracer.stats()["evaluations"]
     assert list(before) == list(after)
     assert (after["asked"], after["scored"]) == (1, 1)
@@ -116,7 +116,7 @@ def test_the_score_lands_on_the_span_that_asked(tracer):
         return "done"
 
     agent("hello")
-    assert tracer.wait_for_evaluations(5)
+    assert tracer.wait_for_evaluations(60)
     tracer.flush()
     trace = tracer.store.traces()[0]
     [(span_id, score)] = tracer.store.scores(trace.trace_id)
@@ -140,7 +140,7 @@ def test_scorers_see_the_calls_below_the_span_that_asked_and_only_those(tracer):
         search("before")
         return step()
 
-    [score] = agent().result(5)
+    [score] = agent().result(60)
     assert score.details["calls"] == ["search"]
 
 
@@ -156,7 +156,7 @@ def test_a_tool_order_is_judged_in_production_as_in_a_test(tracer):
             [ToolOrderScorer()], expected_tools=[{"tool_name": "lookup", "parameters": {"order": 7}}]
         )
 
-    [right], [wrong] = agent(7).result(5), agent(8).result(5)
+    [right], [wrong] = agent(7).result(60), agent(8).result(60)
     assert (right.value, wrong.value) == (1.0, 0.0)
 
 
@@ -169,12 +169,12 @@ def test_what_is_given_is_copied_at_the_call(tracer):
 
     handle = tracer.async_evaluate([Reads()], retrieval_context=documents)
     documents.append("added later")
-    [score] = handle.result(5)
+    [score] = handle.result(60)
     assert score.details["documents"] == ["one"]
 
 
 def test_a_broken_scorer_is_errored_and_spoils_no_other(tracer):
-    good, bad = tracer.async_evaluate([Length(), Broken()], actual_output="0123456789").result(5)
+    good, bad = tracer.async_evaluate([Length(), Broken()], actual_output="0123456789").result(60)
     assert good.outcome == "passed"
     assert bad.outcome == "errored"
     assert bad.value is None
@@ -182,7 +182,7 @@ def test_a_broken_scorer_is_errored_and_spoils_no_other(tracer):
 
 
 def test_a_scorer_that_does_not_return_is_errored_at_its_deadline(tracer):
-    [score] = tracer.async_evaluate([Slow()], timeout=0.2).result(5)
+    [score] = tracer.async_evaluate([Slow()], timeout=0.2).result(60)
     assert score.outcome == "errored"
     assert "0.2 s" in score.reason
 
@@ -201,7 +201,7 @@ def test_result_gives_up_waiting_in_time_while_the_evaluation_goes_on(tracer):
     with pytest.raises(TimeoutError, match="goes on"):
         handle.result(0.1)
     scorer.gate.set()
-    assert handle.result(5)
+    assert handle.result(60)
 
 
 def test_a_waiting_evaluation_can_be_cancelled(tracer):
@@ -210,10 +210,10 @@ def test_a_waiting_evaluation_can_be_cancelled(tracer):
     last = handles[-1]
     assert last.cancel()
     with pytest.raises(CancelledError):
-        last.result(1)
+        last.result(60)
     for gate in gates:
         gate.gate.set()
-    assert tracer.wait_for_evaluations(5)
+    assert tracer.wait_for_evaluations(60)
     assert not handles[0].cancel()
     counts = tracer.stats()["evaluations"]
     assert counts["cancelled"] == 1
@@ -231,17 +231,17 @@ def test_what_was_cancelled_in_time_is_never_evaluated():
 
     def slow_flush(timeout):
         flush_began.set()
-        go.wait(10)
+        go.wait(60)
 
     evaluator = OnlineEvaluator(MemoryStore(), "p", flush_spans=slow_flush)
     evaluator.submit(first := make_request([Length()], {}, trace_key=1))
-    assert flush_began.wait(5)
+    assert flush_began.wait(60)
     assert not first.handle.cancel()  # it has begun: its spans are being stored
     evaluator.submit(second := make_request([Runs()], {}, trace_key=1))
     assert second.handle.cancel()
     assert not second.handle.cancel()
     go.set()
-    assert evaluator.wait(5)
+    assert evaluator.wait(60)
     assert (first.handle.state, second.handle.state, ran) == ("scored", "cancelled", [])
     assert adds_up(evaluator.stats())
     evaluator.close()
@@ -262,19 +262,19 @@ def test_a_cancelled_evaluation_does_not_stay_in_the_store(tracer):
     assert eventually(lambda: len(tracer.store.pending_evaluations("online")) == 20)
     assert handles[-1].cancel()
     gate.gate.set()
-    assert tracer.wait_for_evaluations(5)
+    assert tracer.wait_for_evaluations(60)
     assert eventually(lambda: tracer.store.pending_evaluations("online") == [])
 
 
 def test_slow_callbacks_and_alerts_hold_up_no_evaluation(tracer):
     gate = threading.Event()
     for _ in range(6):
-        tracer.async_evaluate([Length()], actual_output="0", on_result=lambda scores: gate.wait(20))
-        tracer.async_evaluate([Length()], actual_output="0", alerts=[lambda low: gate.wait(20)])
-    [score] = tracer.async_evaluate([Length()], actual_output="0123456789").result(5)
+        tracer.async_evaluate([Length()], actual_output="0", on_result=lambda scores: gate.wait(60))
+        tracer.async_evaluate([Length()], actual_output="0", alerts=[lambda low: gate.wait(60)])
+    [score] = tracer.async_evaluate([Length()], actual_output="0123456789").result(60)
     assert score.passed
     gate.set()
-    assert tracer.wait_for_evaluations(5)
+    assert tracer.wait_for_evaluations(60)
     assert tracer.stats()["evaluations"]["failed_calls"] == 0
 
 
@@ -301,7 +301,7 @@ def test_a_bad_neighbour_costs_no_other_its_score_or_its_place_in_the_store(capl
         tracer.async_evaluate([Bad()], retrieval_context=12345)
     assert eventually(lambda: len(tracer.store.pending_evaluations("picky")) == 20)
     gate.gate.set()
-    assert tracer.wait_for_evaluations(5)
+    assert tracer.wait_for_evaluations(60)
     assert all(handle.state == "scored" for handle in handles)
     assert len(tracer.store.scores(tracer.store.traces()[0].trace_id)) == 20
     assert tracer.stats()["evaluations"]["unstored"] == 2
@@ -336,8 +336,8 @@ def test_the_next_worker_takes_over_what_a_dead_one_held(tracer, monkeypatch, ca
 
     monkeypatch.setattr(OnlineWorker, "_take_due", dies)
     handles = [tracer.async_evaluate([Length()]) for _ in range(4)]
-    assert [handle.result(5)[0].outcome for handle in handles] == ["failed"] * 4
-    assert tracer.wait_for_evaluations(5)
+    assert [handle.result(60)[0].outcome for handle in handles] == ["failed"] * 4
+    assert tracer.wait_for_evaluations(60)
     assert deaths
     assert adds_up(tracer.stats()["evaluations"])
 
@@ -349,13 +349,13 @@ def test_a_worker_that_cannot_live_drops_what_waits_and_says_why(tracer, monkeyp
     monkeypatch.setattr("agenttrace.process.threads.PAUSES", (0.0,))
     monkeypatch.setattr(OnlineWorker, "_take_due", dies)
     handle = tracer.async_evaluate([Length()])
-    assert "no memory" in handle.result(5)[0].reason
-    assert tracer.wait_for_evaluations(5)
+    assert "no memory" in handle.result(60)[0].reason
+    assert tracer.wait_for_evaluations(60)
     assert adds_up(tracer.stats()["evaluations"])
 
 
 def test_no_new_thread_for_a_callback_is_a_failed_call(tracer, monkeypatch, caplog):
-    tracer.async_evaluate([Length()]).result(5)
+    tracer.async_evaluate([Length()]).result(60)
 
     def called(scores):
         raise AssertionError
@@ -369,7 +369,7 @@ def test_no_new_thread_for_a_callback_is_a_failed_call(tracer, monkeypatch, capl
 
     monkeypatch.setattr(Isolation, "_on_thread", refuses)
     handles = [tracer.async_evaluate([Length()], on_result=called) for _ in range(4)]
-    assert tracer.wait_for_evaluations(5)
+    assert tracer.wait_for_evaluations(60)
     assert {handle.state for handle in handles} == {"scored"}
     assert tracer.stats()["evaluations"]["failed_calls"] == 4
 
@@ -391,8 +391,8 @@ def test_a_store_whose_error_has_no_text_costs_no_score():
     tracer = Tracer("no text", store=store)
     with tracer.span("call"):
         handle = tracer.async_evaluate([Length()])
-    assert handle.result(5)[0].outcome == "failed"
-    assert tracer.wait_for_evaluations(5)
+    assert handle.result(60)[0].outcome == "failed"
+    assert tracer.wait_for_evaluations(60)
     tracer.shutdown()
 
 
@@ -401,7 +401,7 @@ def test_a_scorer_whose_error_has_no_text_is_errored_by_its_type(tracer):
         def score(self, example, trace):
             raise WithoutText
 
-    [score] = tracer.async_evaluate([Wordless()]).result(5)
+    [score] = tracer.async_evaluate([Wordless()]).result(60)
     assert score.outcome == "errored"
     assert "WithoutText" in score.reason
 
@@ -412,7 +412,7 @@ def test_nobody_waits_for_a_worker_that_died_of_an_error_without_text(tracer, mo
 
     monkeypatch.setattr("agenttrace.process.threads.PAUSES", (0.0,))
     monkeypatch.setattr(OnlineWorker, "_take_due", dies)
-    assert "WithoutText" in tracer.async_evaluate([Length()]).result(5)[0].reason
+    assert "WithoutText" in tracer.async_evaluate([Length()]).result(60)[0].reason
 
 
 def test_a_log_handler_that_raises_leaves_the_worker_alone(tracer, monkeypatch):
@@ -431,11 +431,11 @@ def test_a_log_handler_that_raises_leaves_the_worker_alone(tracer, monkeypatch):
     try:
         for _ in range(4):
             tracer.async_evaluate([Length()], on_result=fails)
-        assert tracer.wait_for_evaluations(5)
+        assert tracer.wait_for_evaluations(60)
         assert tracer.stats()["evaluations"]["failed_calls"] == 4
         monkeypatch.setattr("agenttrace.process.threads.PAUSES", (0.0,))
         monkeypatch.setattr(OnlineWorker, "_take_due", dies)
-        assert "worker" in tracer.async_evaluate([Length()]).result(5)[0].reason
+        assert "worker" in tracer.async_evaluate([Length()]).result(60)[0].reason
     finally:
         logging.getLogger("agenttrace").removeHandler(handler)
 
@@ -451,7 +451,7 @@ def test_what_finds_no_room_is_dropped_counted_and_says_so():
     assert score.outcome == "errored"
     assert "full" in score.reason
     scorer.gate.set()
-    assert evaluator.wait(5)
+    assert evaluator.wait(60)
     counts = evaluator.stats()
     assert counts["dropped"] == len(dropped_handles)
     assert adds_up(counts)
@@ -485,7 +485,7 @@ def test_every_call_of_an_observed_function_can_be_evaluated(tracer):
     with pytest.raises(ValueError):
         fails()
     tracer.flush()
-    assert tracer.wait_for_evaluations(5)
+    assert tracer.wait_for_evaluations(60)
     assert examples == [({"question": "why?", "tone": "dry"}, "0123456789")]
     tracer.flush()
     assert [s.value for _, s in tracer.store.scores(tracer.store.traces(name="answer")[0].trace_id)] == [1.0]
@@ -499,7 +499,7 @@ def test_a_result_callback_gets_the_scores_and_may_break(tracer):
 
     tracer.async_evaluate([Length()], actual_output="0123456789", on_result=results.append)
     tracer.async_evaluate([Length()], actual_output="0123456789", on_result=breaks)
-    assert tracer.wait_for_evaluations(5)
+    assert tracer.wait_for_evaluations(60)
     assert results[0][0].value == 1.0
     assert tracer.stats()["evaluations"]["failed_calls"] == 1
 
@@ -509,7 +509,7 @@ def test_a_low_score_raises_the_alerts(tracer, caplog):
     with caplog.at_level(logging.WARNING, logger="agenttrace.alerts"):
         tracer.async_evaluate([Length()], actual_output="0", alerts=[low_scores.append, log_alert])
         tracer.async_evaluate([Length()], actual_output="0123456789", alerts=[low_scores.append, log_alert])
-        assert tracer.wait_for_evaluations(5)
+        assert tracer.wait_for_evaluations(60)
     [low] = low_scores
     assert low.score.value == 0.1
     assert low.to_dict()["project"] == "online"
@@ -518,7 +518,7 @@ def test_a_low_score_raises_the_alerts(tracer, caplog):
 
 def test_an_alert_can_be_posted_to_an_address(tracer, loopback):
     tracer.async_evaluate([Length()], actual_output="0", alerts=[webhook(loopback.url)])
-    assert tracer.wait_for_evaluations(5)
+    assert tracer.wait_for_evaluations(60)
     assert loopback.received[0]["score"]["name"] == "Length"
 
 
@@ -535,18 +535,18 @@ def test_who_waits_inside_the_span_that_is_judged_gets_what_there_is_of_it(trace
     @tracer.observe
     def plain():
         lookup()
-        return tracer.async_evaluate([ToolOrderScorer()], expected_tools=["lookup"]).result(10.0)
+        return tracer.async_evaluate([ToolOrderScorer()], expected_tools=["lookup"]).result(60)
 
     @tracer.observe
     async def awaiting():
         lookup()
-        return await asyncio.wait_for(tracer.async_evaluate([Length()], actual_output="12345"), 10.0)
+        return await asyncio.wait_for(tracer.async_evaluate([Length()], actual_output="12345"), 60.0)
 
     began = time.monotonic()
     [score] = plain()
     assert (score.value, score.outcome) == (1.0, "passed")
     assert [one.outcome for one in asyncio.run(awaiting())] == ["passed"]
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < SPAN_SECONDS, "they waited for the end of the call that they are in"
 
 
 @pytest.mark.parametrize(
@@ -598,7 +598,7 @@ def test_what_is_none_counts_as_not_given(tracer):
     rules = ["model", "sample_rate", "span_id", "timeout", "on_result", "alerts"]
     example = Example(actual_output="12345")
     handle = tracer.async_evaluate([Length()], example, actual_output=None, **dict.fromkeys(rules))
-    assert handle.result(10.0)[0].passed
+    assert handle.result(60)[0].passed
 
 
 def test_the_calls_alerts_are_told_besides_the_tracers_own():
@@ -606,7 +606,7 @@ def test_the_calls_alerts_are_told_besides_the_tracers_own():
     tracer = Tracer("p", store=MemoryStore(), alerts=[lambda low: told.append("tracer")])
     try:
         tracer.async_evaluate([Length()], actual_output="", alerts=(lambda low: told.append("call"),))
-        assert tracer.wait_for_evaluations(10.0)
+        assert tracer.wait_for_evaluations(60)
     finally:
         tracer.shutdown()
     assert sorted(told) == ["call", "tracer"]
@@ -670,14 +670,14 @@ def test_a_scorer_whose_state_cannot_be_compared_is_asked_all_the_same(tracer):
     keeping = Length()
     for _ in range(3):
         keeping.state = Sulks()  # as one that caches an array
-        assert tracer.async_evaluate([keeping], actual_output="12345").result(10.0)[0].passed
+        assert tracer.async_evaluate([keeping], actual_output="12345").result(60)[0].passed
 
 
 def test_a_handle_that_is_kept_holds_no_call_once_it_is_done(tracer):
     with tracer.span("answer"):
         handle = tracer.async_evaluate([Length()], actual_output="12345")
         assert handle.record is not None
-    handle.result(10.0)
+    handle.result(60)
     assert handle.record is None
 
 
@@ -685,7 +685,7 @@ def test_a_rate_may_be_any_kind_of_number(tracer):
     class Half(float):
         """As numpy's floats are."""
 
-    assert tracer.async_evaluate([Length()], actual_output="a", sample_rate=Half(1.0)).result(10.0)
+    assert tracer.async_evaluate([Length()], actual_output="a", sample_rate=Half(1.0)).result(60)
 
 
 def test_a_judge_that_was_good_and_gets_a_wrong_model_is_checked_again(tracer):
@@ -722,7 +722,7 @@ def answer():
 answer()
 tracer = agenttrace.default_tracer()
 tracer.flush()
-assert tracer.wait_for_evaluations(5)
+assert tracer.wait_for_evaluations(60)
 """
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert (process.returncode, process.stdout) == (0, "yes\n"), process.stderr
@@ -743,13 +743,11 @@ def test_a_later_process_finishes_what_was_left(tracer):
     blocked.name = "Length"
     first.ask([blocked], {"actual_output": "0123456789"}, None)
     first.ask([blocked], {"actual_output": "01234"}, None)
-    deadline = time.monotonic() + 5
-    while len(tracer.store.pending_evaluations("online")) < 2 and time.monotonic() < deadline:
-        time.sleep(0.02)
+    assert eventually(lambda: len(tracer.store.pending_evaluations("online")) == 2)
     first.close(0.0)
     assert tracer.resume_evaluations([Broken()]) == []
     handles = tracer.resume_evaluations([Length()])
-    assert sorted(handle.result(5)[0].value for handle in handles) == [0.5, 1.0]
+    assert sorted(handle.result(60)[0].value for handle in handles) == [0.5, 1.0]
     assert tracer.store.pending_evaluations("online") == []
     blocked.gate.set()
 
@@ -769,10 +767,10 @@ def test_what_is_resumed_is_judged_by_the_matchers_of_then_and_told_to_the_alert
     later = Tracer("matchers", store=store, alerts=[low.append])
     assert later.resume_evaluations([ExactMatchScorer()]) == []  # the first is at work on them
     first.shutdown()
-    fits, differs, unfinishable = [h.result(5)[0] for h in later.resume_evaluations([ExactMatchScorer()])]
+    fits, differs, unfinishable = [h.result(60)[0] for h in later.resume_evaluations([ExactMatchScorer()])]
     assert (fits.outcome, differs.outcome, unfinishable.outcome) == ("passed", "failed", "errored")
     assert "cannot be finished" in unfinishable.reason
-    assert later.wait_for_evaluations(5)
+    assert later.wait_for_evaluations(60)
     assert [alert.score.name for alert in low] == ["Exact Match"]
     assert store.pending_evaluations("matchers") == []
     gate.gate.set()
@@ -828,21 +826,19 @@ def test_secrets_reach_neither_the_pending_evaluations_nor_the_stored_reasons(tr
         name = "Quotes"
 
         def score(self, example, trace):
-            self.gate.wait(10)
+            self.gate.wait(60)
             return Score.of(self.name, 0.0, 0.5, reason=f"it said {example.actual_output}")
 
     secret = "sk-" + "a1B2" * 8
     scorer = Quotes()
     with tracer.span("answer"):
         tracer.async_evaluate([scorer], input={"api_key": "hunter2"}, actual_output=f"use {secret}")
-    deadline = time.monotonic() + 5
-    while not tracer.store.pending_evaluations("online") and time.monotonic() < deadline:
-        time.sleep(0.02)
+    assert eventually(lambda: tracer.store.pending_evaluations("online"))
     [pending] = tracer.store.pending_evaluations("online")
     assert secret not in str(pending)
     assert "hunter2" not in str(pending)
     scorer.gate.set()
-    assert tracer.wait_for_evaluations(5)
+    assert tracer.wait_for_evaluations(60)
     tracer.flush()
     [(_, score)] = tracer.store.scores(tracer.store.traces()[0].trace_id)
     assert secret not in str(score)
@@ -877,7 +873,7 @@ def test_where_no_trace_was_stored_nothing_says_what_was_called(why):
         agent()
     if why in ("after the call", "outside any call"):
         ask()
-    order, permission, loop, length = handles[0].result(10)
+    order, permission, loop, length = handles[0].result(60)
     assert [order.outcome, permission.outcome, loop.outcome] == ["errored"] * 3
     assert "nothing says what was called" in order.reason
     assert length.passed
@@ -888,6 +884,6 @@ def test_calls_that_the_example_brings_stand_for_a_trace_that_is_not_there():
     tracer = Tracer("unknown", store="memory")
     [score] = tracer.async_evaluate(
         [ToolOrderScorer()], actual_output="x", expected_tools=["a"], tools_called=["a"]
-    ).result(10)
+    ).result(60)
     assert score.passed
     tracer.shutdown()

@@ -52,7 +52,7 @@ def test_who_waits_waits_also_for_what_is_still_to_be_asked(tracer):
     for round_ in range(1, 4):
         for number in range(10):
             describe(number)
-        assert tracer.wait_for_evaluations(10)
+        assert tracer.wait_for_evaluations(60)
         assert evaluations(tracer)["scored"] == scored(tracer) == 10 * round_
 
 
@@ -89,7 +89,7 @@ def test_a_store_that_cannot_be_written_makes_waiting_untrue(tmp_path):
     assert not tracer.wait_for_evaluations(5)
     path.rmdir()
     assert tracer.flush()
-    assert tracer.wait_for_evaluations(5)
+    assert tracer.wait_for_evaluations(60)
     assert scored(tracer) == 1
     tracer.shutdown()
 
@@ -107,7 +107,7 @@ def test_a_store_that_refuses_for_longer_than_the_limit_makes_waiting_untrue():
     describe()
     assert not tracer.wait_for_evaluations(0.3)
     store.write = write
-    assert tracer.wait_for_evaluations(10)
+    assert tracer.wait_for_evaluations(60)
     assert evaluations(tracer)["scored"] == 1
     tracer.shutdown()
 
@@ -148,8 +148,8 @@ def test_who_waits_inside_a_call_waits_for_what_has_ended(tracer):
 
     handle = agent()
     assert answers == [True, True, 1]
-    assert handle.result(10)[0].outcome == "passed"
-    assert tracer.wait_for_evaluations(10)
+    assert handle.result(60)[0].outcome == "passed"
+    assert tracer.wait_for_evaluations(60)
     assert evaluations(tracer)["scored"] == 3
 
 
@@ -170,7 +170,7 @@ def test_who_waits_on_the_writers_own_thread_does_not_hang(store):
     describe = tracer.observe(scorers=[Good()])(lambda: 1)
     for _ in range(3):
         describe()
-    assert tracer.wait_for_evaluations(20)
+    assert tracer.wait_for_evaluations(60)
     assert answers
     assert scored(tracer) == 3
     tracer.shutdown()
@@ -204,7 +204,7 @@ def test_what_is_asked_after_the_end_is_pending(store):
     assert len(store.pending_evaluations("observed")) == evaluations(tracer)["pending"] == 2
     assert not tracer.wait_for_evaluations(5)
     later = Tracer("observed", store=store)
-    assert [handle.result(10)[0].outcome for handle in later.resume_evaluations([Good()])] == ["passed"] * 2
+    assert [handle.result(60)[0].outcome for handle in later.resume_evaluations([Good()])] == ["passed"] * 2
     later.shutdown()
     tracer.shutdown()
 
@@ -263,8 +263,8 @@ def test_a_judge_whose_model_cannot_be_set_whatever_it_raises_spoils_no_other(tr
     with tracer.span("answer"):
         handle = tracer.async_evaluate([Judge(), Good()], actual_output="a", model="any")
         after = tracer.async_evaluate([Good()], actual_output="a")
-    assert [score.outcome for score in handle.result(10)] == ["errored", "passed"]
-    assert after.result(10)[0].outcome == "passed"
+    assert [score.outcome for score in handle.result(60)] == ["errored", "passed"]
+    assert after.result(60)[0].outcome == "passed"
 
 
 def test_observing_starts_nothing_and_loads_nothing_heavy():

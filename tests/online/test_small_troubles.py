@@ -34,8 +34,8 @@ class Fine(Base):
 def test_a_scorer_that_stops_its_loop_harms_no_later_one():
     tracer = Tracer("stop", store="memory")
     for _ in range(3):
-        tracer.async_evaluate([Stops("stops")], actual_output="a").result(20)
-        assert tracer.async_evaluate([Fine("fine")], actual_output="a").result(20)[0].outcome == "passed"
+        tracer.async_evaluate([Stops("stops")], actual_output="a").result(60)
+        assert tracer.async_evaluate([Fine("fine")], actual_output="a").result(60)[0].outcome == "passed"
     tracer.shutdown()
 
 
@@ -67,7 +67,7 @@ class Forks:
 way = sys.argv[1]
 if way == "online":
     tracer = Tracer("forks", store="memory")
-    print(tracer.async_evaluate([Forks()], actual_output="a").result(20)[0].outcome)
+    print(tracer.async_evaluate([Forks()], actual_output="a").result(60)[0].outcome)
 else:
     report = run_evaluation([Example(input={"a": 1}, actual_output="x")], [Forks()])
     print(report.results[0].scores[0].outcome)

@@ -6,7 +6,7 @@ from agenttrace.scorers import ToolOrderScorer
 
 
 def stored_scores(tracer):
-    assert tracer.wait_for_evaluations(timeout=20)
+    assert tracer.wait_for_evaluations(timeout=60)
     tracer.flush()
     (trace,) = tracer.store.traces(limit=1)
     return [score for _, score in tracer.store.scores(trace.trace_id)]
@@ -43,7 +43,7 @@ def test_an_online_score_keeps_the_expectation_the_judged_fields_and_the_options
 def test_the_score_that_the_handle_gives_holds_no_copy_of_the_example():
     tracer = Tracer("kept", store="memory")
     handle = tracer.async_evaluate([ToolOrderScorer()], tools_called=["a"], expected_tools=["a"])
-    (score,) = handle.result(10)
+    (score,) = handle.result(60)
     assert (dict(score.example), dict(score.options)) == ({}, {})
     tracer.shutdown()
 

@@ -25,7 +25,7 @@ def test_closing_cancels_what_is_left_and_leaves_a_blocked_loop_behind():
 
     loop_thread.start(waits, copy_context(), lambda _: None)
     loop_thread.close()
-    assert ended.wait(5)
+    assert ended.wait(60)
 
     async def blocks():
         release.wait(30)
@@ -51,9 +51,9 @@ def test_neither_what_ends_the_loop_nor_a_log_handler_that_raises_ends_the_threa
     try:
         for _ in range(3):
             loop_thread.start(ends, copy_context(), answers.put)
-            assert answers.get(timeout=5) is None
+            assert answers.get(timeout=60) is None
         loop_thread.start(lambda: asyncio.sleep(0.01, "it runs on"), copy_context(), answers.put)
-        assert answers.get(timeout=5) == "it runs on"
+        assert answers.get(timeout=60) == "it runs on"
     finally:
         logging.getLogger("agenttrace").removeHandler(handler)
         loop_thread.close()
@@ -91,7 +91,7 @@ client.run_evaluation(examples, [ExecutionOrderScorer()], function=first_is_quic
     )
     assert process.stdout.readline() == "waiting\n"
     os.kill(process.pid, signal.SIGINT)
-    _, errors = process.communicate(timeout=15)
+    _, errors = process.communicate(timeout=50)
     assert "EvaluationInterrupted" in errors
     assert process.returncode != 0
 

@@ -55,7 +55,7 @@ def test_many_threads_log_a_cause_once(caplog):
     warnings, together = SaidOnce(), threading.Barrier(8)
 
     def warn(_):
-        together.wait(5)
+        together.wait(60)
         warnings.warn("disk", "full")
 
     with ThreadPoolExecutor(8) as pool:

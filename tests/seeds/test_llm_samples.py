@@ -122,7 +122,7 @@ def test_the_online_evaluation_of_the_monitoring_page_runs(judge):
     pytest.importorskip("openai", reason="the sample calls a model through the package openai")
     after = run("seed_002_my_agent.py")
     tracer = after["judgment"]
-    assert tracer.wait_for_evaluations(timeout=20)
+    assert tracer.wait_for_evaluations(timeout=60)
     tracer.flush()
     (summary,) = tracer.store.traces(project="my_project")
     trace = tracer.store.trace(summary.trace_id)

@@ -74,7 +74,7 @@ def test_other_threads_are_not_simulated_at_the_same_time(tracer, desk):
     inside, done, seen = threading.Event(), threading.Event(), []
 
     def other():
-        inside.wait(10)
+        inside.wait(60)
         seen.append(desk.search("x"))
         done.set()
 
@@ -82,7 +82,7 @@ def test_other_threads_are_not_simulated_at_the_same_time(tracer, desk):
     thread.start()
     with tracer.simulate({"search": 7}):
         inside.set()
-        assert done.wait(10)
+        assert done.wait(60)
         assert desk.search("x") == 7
     thread.join()
     assert seen == ["really x"]
@@ -322,7 +322,7 @@ def test_many_threads_that_simulate_at_once_keep_apart(tracer, desk):
     barrier, wrong = threading.Barrier(8), []
 
     def work(number):
-        barrier.wait(10)
+        barrier.wait(60)
         for turn in range(50):
             with Simulation({"search": (number, turn)}):
                 if desk.search("x") != (number, turn):

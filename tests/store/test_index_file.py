@@ -320,7 +320,7 @@ def test_many_readers_fill_one_index_at_once(store):
 
 def test_a_reader_does_not_wait_longer_than_it_may_for_another_that_fills(store, path):
     lock = index_file.FileLock(path + "-index")
-    assert lock.acquire(1)
+    assert lock.acquire(60)
     try:
         state = own(store).refresh(seconds=0.01)
         assert not state.is_ready
@@ -392,7 +392,7 @@ def test_an_index_that_another_process_is_about_to_begin_is_empty_and_left_alone
     store.export([Span(trace_key=1, span_key=1, name="agent", project="p", start_ns=1, end_ns=2)])
     path = tmp_path / "traces.db-index"
     lock = FileLock(str(path))
-    assert lock.acquire(1.0)
+    assert lock.acquire(60)
     with closing(sqlite3.connect(path)) as db:
         db.execute(f"PRAGMA application_id = {index_owner.APPLICATION_ID}")
         db.execute("PRAGMA journal_mode = WAL")

@@ -13,7 +13,7 @@ def lock_with_note(path):
     for suffix in files.SUFFIXES:
         Path(path + suffix).write_text(f"old{suffix}")
     lock = FileLock(path)
-    assert lock.acquire(1)
+    assert lock.acquire(60)
     log_owner.note_files(lock, log_owner.current_files(path, files.identity(path)))
     yield lock
     lock.release()

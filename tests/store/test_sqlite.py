@@ -28,7 +28,7 @@ def test_making_and_reading_a_store_makes_no_file(tmp_path):
     assert store.trace("abcd") is None
     assert store.delete_trace("a" * 32) is False
     assert store.load_dataset("d", "p") is None
-    assert store.flush(1.0) is True
+    assert store.flush(60) is True
     store.close()
     assert os.listdir(tmp_path) == []
 
@@ -256,7 +256,7 @@ def test_what_memory_kept_reaches_the_file_when_it_can_be_written(tmp_path, capl
 
     blocked.unlink()
 
-    assert store.flush(2.0) is True
+    assert store.flush(60) is True
     health = store.health()
     assert (health.mode, health.trouble, health.waiting, health.written) == ("sqlite", None, 0, 5)
     again = SQLiteStore(blocked / "traces.db")
@@ -306,7 +306,7 @@ def test_getting_ready_does_not_wait_long_for_other_processes(path, caplog):
     store = SQLiteStore(path, busy_timeout=60.0)
     store.export([a_span(1)])
     other = FileLock(path)
-    assert other.acquire(1.0)
+    assert other.acquire(60)
     try:
         began = time.monotonic()
         store.get_ready()
@@ -340,7 +340,7 @@ def test_what_memory_kept_is_counted_once_however_often_the_file_refuses_it(tmp_
         assert store.flush(2.0) is False
         assert store.flush(2.0) is False
     assert (store.health().written, store.health().quarantined) == (0, 0)
-    assert store.flush(2.0) is True
+    assert store.flush(60) is True
     assert (store.health().written, store.health().quarantined) == (2, 1)
     assert rows(store.path, "SELECT count(*) FROM quarantine") == [(1,)]
     store.close()
@@ -360,6 +360,6 @@ def test_what_is_in_the_file_is_not_kept_in_memory_as_well_where_the_log_cannot_
     store = SQLiteStore(path)
     store.write(Batch(a_trace(), [ScoreRow(f"{TRACE:032x}", None, a_score())]))
     assert store.health().mode == "sqlite"
-    assert store.flush(1.0)
+    assert store.flush(60)
     assert len(store.scores(f"{TRACE:032x}")) == 1
     store.close()

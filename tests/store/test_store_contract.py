@@ -209,7 +209,7 @@ def test_a_pending_evaluation_is_given_to_one_who_claims_it(store):
 
 def test_a_closed_store_can_be_read_and_flushing_is_true(store):
     store.export(a_trace())
-    assert store.flush(1.0) is True
+    assert store.flush(60) is True
     store.close()
     store.close()
     assert len(store.trace(f"{TRACE:032x}").spans) == 4

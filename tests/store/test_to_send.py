@@ -142,7 +142,7 @@ def test_what_memory_kept_waits_in_the_file_once_it_can_be_written(tmp_path):
     assert waiting(store) == [1, 2, 3]
     store.settle(store.unsent(SPANS, most=1, max_bytes=1_000_000))
     blocked.unlink()
-    assert store.flush(5)
+    assert store.flush(60)
     assert waiting(store) == [2, 3]
     assert len(store.unsent(SCORES, **ALL).items) == 1
     with closing(sqlite3.connect(store.path)) as file:
@@ -157,7 +157,7 @@ def test_what_was_refused_while_memory_kept_it_is_not_forgotten_with_the_memory(
     store.write(Batch(spans(1, 2), send_to=[SPANS]))
     store.settle(store.unsent(SPANS, **ALL), [Refusal(0, 1, 1, "no")])
     blocked.unlink()
-    assert store.flush(5)
+    assert store.flush(60)
     assert waiting(store) == [1]  # and may be refused once more: then the file knows
     store.close()
 
@@ -269,7 +269,7 @@ def test_what_was_read_from_memory_settles_nothing_of_what_memory_keeps_later(tm
     store.write(Batch(spans(1, 2), send_to=[SPANS]))
     unsent = store.unsent(SPANS, **ALL)
     blocked.unlink()
-    assert store.flush(5)
+    assert store.flush(60)
     shutil.rmtree(blocked)
     blocked.write_text("again")
     store.write(Batch(spans(3, 4), send_to=[SPANS]))

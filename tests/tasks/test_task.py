@@ -209,7 +209,7 @@ def recorded(store):
 
     agent("a sum")
     agent("a word")
-    assert tracer.flush(timeout=10)
+    assert tracer.flush(timeout=60)
     return [line.trace_id for line in tracer.store.traces()]
 
 

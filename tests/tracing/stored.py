@@ -5,7 +5,7 @@ import threading
 
 def stored(tracer):
     """Every stored span, in start order."""
-    assert tracer.flush(10)
+    assert tracer.flush(60)
     summaries = tracer.store.traces(limit=100_000)
     spans = [span for summary in summaries for span in tracer.store.trace(summary.trace_id).spans]
     return sorted(spans, key=lambda span: (span.start_ns, span.index))

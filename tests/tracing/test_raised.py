@@ -63,7 +63,7 @@ class TestOnTheWriter:
 
         tracer = Tracer("test", store=sink, redact=redact)
         recorded(tracer, 20)
-        assert tracer.flush(10)
+        assert tracer.flush(60)
         assert numbers(sink) == [n if n != 3 else REDACTED for n in range(20)]
         assert tracer.stats()["redaction_failed"] >= 2  # of the process's tools, some more
         tracer.shutdown()
@@ -76,7 +76,7 @@ class TestOnTheWriter:
         with tracer.span("scored"):
             tracer.score_current_span("quality", 1.0)
         recorded(tracer)
-        assert tracer.flush(10)
+        assert tracer.flush(60)
         assert tracer.stats()["not_exported"] == 6
         assert len(other.spans) == len(sink.spans) == 6
         assert len(other.scores) == 1
@@ -86,7 +86,7 @@ class TestOnTheWriter:
     def test_out_of_a_listener_it_is_logged(self, sink, kind, caplog):
         tracer = Tracer("test", store=sink)
         recorded(tracer, on_end=raises(kind))
-        assert tracer.flush(10)
+        assert tracer.flush(60)
         assert numbers(sink) == list(range(5))
         assert caplog.text.count("after '") == 1
         tracer.shutdown()
@@ -98,7 +98,7 @@ class TestOnTheWriter:
         recorded(tracer)
         assert tracer.flush(0.5).pending == 5
         sink.refuse = lambda span: None
-        assert tracer.flush(10)
+        assert tracer.flush(60)
         assert numbers(sink) == list(range(5))
         tracer.shutdown()
 
@@ -110,7 +110,7 @@ class TestOnTheWriter:
         tracer.flush(5)
         sink.write_scores = write
         recorded(tracer)
-        assert tracer.flush(10)
+        assert tracer.flush(60)
         assert len(sink.scores) == 1
         tracer.shutdown()
 
@@ -123,7 +123,7 @@ class TestOnTheWriter:
         try:
             tracer = Tracer("test", store=sink)
             recorded(tracer, on_end=raises(ValueError))
-            assert tracer.flush(10)
+            assert tracer.flush(60)
             assert numbers(sink) == list(range(5))
             tracer.shutdown()
         finally:
@@ -140,7 +140,7 @@ class TestOnTheWriter:
         monkeypatch.setattr(delivery, "finish", refuses)
         tracer = Tracer("test", store=sink)
         recorded(tracer)
-        result = tracer.flush(10)
+        result = tracer.flush(60)
         assert (result.stored, result.pending, result.dropped) == (4, 0, {"unreadable": 1})
         assert numbers(sink) == [0, 1, 2, 4]
         tracer.shutdown()
@@ -151,7 +151,7 @@ class TestOnTheWriter:
         with tracer.span("scored"):
             tracer.score_current_span("quality", 1.0)
         recorded(tracer)
-        assert tracer.flush(10).dropped == {"unreadable": 1}
+        assert tracer.flush(60).dropped == {"unreadable": 1}
         assert numbers(sink) == list(range(5))
         tracer.shutdown()
 
@@ -170,7 +170,7 @@ def test_what_is_thrown_into_the_writer_once_costs_no_record(sink, kind, monkeyp
     tracer = Tracer("test", store=sink)
     recorded(tracer)
     writer = tracer._pipeline._worker
-    assert tracer.flush(10)
+    assert tracer.flush(60)
     assert numbers(sink) == list(range(5))
     assert tracer._pipeline._worker is writer
     tracer.shutdown()
@@ -182,7 +182,7 @@ def test_out_of_an_exporter_that_is_flushed_or_closed_it_does_not_reach_who_flus
     broken.flush = broken.close = raises(kind)
     tracer = Tracer("test", store=sink, exporters=[broken, other])
     recorded(tracer)
-    assert tracer.flush(10)
+    assert tracer.flush(60)
     assert tracer.shutdown()
     assert (sink.closed, other.closed) == (1, 1)
 
@@ -244,7 +244,7 @@ def test_what_a_signal_raises_during_a_flush_reaches_who_flushes(sink, handler, 
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.3)
         with pytest.raises(kind):
-            tracer.flush(10)
+            tracer.flush(60)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
@@ -319,7 +319,7 @@ def test_what_is_thrown_in_while_a_thread_stores_leaves_its_turn_to_the_next(sin
             recorded(tracer, 1)
         sink.spans.clear()
         recorded(tracer, 1)
-        assert tracer.flush(5), steps
+        assert tracer.flush(60), steps
         assert numbers(sink)[-1:] == [0], steps
         tracer.shutdown()
         if thrown.left > 0:

@@ -12,7 +12,7 @@ EXPECTED = json.loads(recorded_programs.FILE.read_text(encoding="utf-8"))
 @pytest.fixture(scope="module")
 def now():
     gc.collect()
-    gc.disable()  # one program goes as deep as the stack allows: there the finalisers of other tests' objects fail
+    gc.disable()  # one program goes as deep as the stack allows, where finalisers of others' objects fail
     try:
         return json.loads(json.dumps(recorded_programs.rows()))
     finally:

@@ -144,12 +144,12 @@ def test_a_call_that_ends_after_the_capture_is_stored(tracer):
     def serve(headers):
         with tracer.extract(headers), tracer.span("late"):
             entered.set()
-            assert captured_all.wait(10)
+            assert captured_all.wait(60)
 
     with tracer.capture() as captured, tracer.span("agent"):
         thread = threading.Thread(target=contextvars.Context().run, args=(serve, tracer.inject({})))
         thread.start()
-        assert entered.wait(10)
+        assert entered.wait(60)
     captured_all.set()
     thread.join()
     assert tree(captured.trace.spans) == {"agent": None}

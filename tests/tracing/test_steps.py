@@ -67,7 +67,7 @@ def test_any_value_may_pass_in_and_out(plan):
         span.output = value
         span.set_attribute("value", value)
         span.log(value)
-    assert TRACER.flush(10)
+    assert TRACER.flush(60)
     assert len(SINK.spans) == 5
     for span in SINK.spans:
         text = to_json(span.to_dict())

@@ -578,7 +578,7 @@ class TestClassesWithAMetaclassOfTheUsers:
             span.output = value
             span.set_attribute("value", {"a": [value]})
         assert current.get() is None
-        assert tracer.flush(10)
+        assert tracer.flush(60)
         assert tracer.stats()["recording_errors"] == 0
 
 

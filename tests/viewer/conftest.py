@@ -133,7 +133,7 @@ def start_server() -> Iterator[Callable[..., Server]]:
     for server, _ in running:
         server.should_exit = True
     for _, thread in running:
-        thread.join(10)
+        thread.join(60)
 
 
 @pytest.fixture(scope="session")

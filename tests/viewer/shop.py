@@ -100,7 +100,7 @@ def fill(path: Path | str) -> SQLiteStore:
             production(f"Where is my parcel {number}?", number)
         except PaymentError:
             pass
-    assert tracer.flush(timeout=20)
+    assert tracer.flush(timeout=60)
     store = tracer.store
     assert isinstance(store, SQLiteStore)
     tracer.shutdown()

@@ -264,7 +264,7 @@ def test_what_cannot_be_written_now_is_said_to_be_in_memory_is_shown_and_is_stor
     assert words(store) == []
     holder.rollback()
     holder.close()
-    assert patient.flush(10.0)
+    assert patient.flush(60)
     assert [word["by"] for word in words(store)] == ["ann"]
 
 

@@ -36,7 +36,7 @@ def test_an_empty_directory_gives_advice_and_the_first_trace_appears_by_itself(t
     expect(page.get_by_role("heading", name="No traces yet")).to_be_visible()
     tracer = Tracer(project_name="p", store=str(path))
     tracer.observe(span_type="agent")(lambda: 1)()
-    assert tracer.flush(timeout=10)
+    assert tracer.flush(timeout=60)
     expect(page.locator("#rows tbody tr")).to_have_count(1)
     tracer.shutdown()
 
@@ -176,7 +176,7 @@ def test_a_list_tells_of_new_matches_and_an_open_trace_grows(tmp_path, start_ser
     child = tracer.observe(span_type="tool", name="child")(lambda: 1)
     ended = tracer.observe(span_type="agent", name="parent")
     ended(lambda: child())()
-    assert tracer.flush(timeout=10)
+    assert tracer.flush(timeout=60)
     at = start_server(path)
     listed = look("/traces?q=name:parent", at=at).page
     expect(listed.locator("#rows tbody tr")).to_have_count(1)
@@ -189,7 +189,7 @@ def test_a_list_tells_of_new_matches_and_an_open_trace_grows(tmp_path, start_ser
     late.trace_key = int(trace_id, 16)
     late.parent_key = 12_345
     tracer.store.export([late])
-    assert tracer.flush(timeout=10)
+    assert tracer.flush(timeout=60)
     expect(listed.locator("#newer")).to_have_text("1 new")
     assert len(ids_in(listed)) == 1
     expect(opened.locator(".tree tbody")).to_contain_text("running, or its process ended")
@@ -407,7 +407,7 @@ def test_a_form_on_another_sites_page_changes_nothing(own_shop, start_server, br
     context.close()
     evil.shutdown()
     evil.server_close()
-    thread.join(10)
+    thread.join(60)
 
 
 def test_first_paint_of_a_list_needs_five_requests(look):
@@ -482,14 +482,14 @@ def test_a_viewer_that_ended_is_said_on_the_open_page_and_coming_back_is_noticed
     watched = look(at=At)
     expect(watched.page.locator("#rows")).to_be_visible()
     server.should_exit = True
-    thread.join(10)
+    thread.join(60)
     expect(watched.page.locator("#gone")).to_be_visible()
     expect(watched.page.locator("#rows")).to_be_visible()
     server, thread, _ = run(number)
     expect(watched.page.locator("#gone")).to_be_hidden()
     server.should_exit = True
     watched.page.goto("about:blank")
-    thread.join(10)
+    thread.join(60)
     watched.troubles.clear()
 
 

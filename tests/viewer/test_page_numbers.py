@@ -373,7 +373,7 @@ def test_the_numbers_of_runs_and_comparisons_are_those_of_the_store(before, afte
         path = Path(directory) / "traces.db"
         tracer = Tracer(project_name="p", store=str(path))
         runs = [evaluated(tracer, grid) for grid in (before, after)]
-        assert tracer.flush(timeout=20)
+        assert tracer.flush(timeout=60)
         reads, sql = Reads.of(tracer.store), Sql(path)
         results = (
             "SELECT count(*), sum(outcome = 'passed'), sum(outcome = 'failed') FROM results WHERE run_id = ?"

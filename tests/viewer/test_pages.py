@@ -620,7 +620,7 @@ def test_a_trace_opens_at_the_call_that_nobody_expected(tmp_path):
     example = Example(input="x", expected_tools=["find"])
     scorers = [ToolOrderScorer(exact_match=True)]
     report = run_evaluation([example], scorers, function=agent, tracer=tracer)
-    assert tracer.flush(timeout=20)
+    assert tracer.flush(timeout=60)
     page = Read(trace_page(Reads.of(tracer.store), {"id": report[0].trace_id})[1])
     selected = [attrs for name, attrs in page.elements if "selected" in (attrs.get("class") or "").split()]
     assert [attrs["data-key"] for attrs in selected] == [report[0].trace.tool_calls[1].span_id]

@@ -240,7 +240,7 @@ def test_a_verdict_that_its_person_gave_anew_is_shown_as_history_and_what_was_ke
     trace_id = store.traces(limit=1)[0].trace_id
     say(store, trace_id, thumbs="down")
     number = say(store, trace_id, thumbs="up")
-    assert store.flush(10)
+    assert store.flush(60)
     _, text = trace_page(reads, {"id": trace_id})
     assert text.count("replaced since") == 1
     _, text = review_page(reads, {"kept": number})

@@ -91,7 +91,7 @@ def test_sixty_examples_of_three_trials_are_below_150_kilobytes(tmp_path):
         )
         for careless in (False, True)
     ]
-    assert tracer.flush(timeout=20)
+    assert tracer.flush(timeout=60)
     text = run_report(runs[1], against=runs[0].to_dict())
     page = check_file(text)
     assert len(text.encode()) < 150_000

@@ -279,7 +279,7 @@ class Suite:
             trials=trials,
             eval_run_name="suite",
         )
-        assert self.tracer.flush(timeout=20)
+        assert self.tracer.flush(timeout=60)
         return report.run_id
 
     def compared(self, before: str, after: str, show: str = "all") -> Read:

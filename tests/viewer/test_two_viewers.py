@@ -52,7 +52,7 @@ def test_two_viewers_of_one_store_show_the_same_and_both_notice_what_is_new(path
             assert list(pool.map(count, viewers)) == [49, 49]
             tracer = Tracer(project_name="p", store=str(path))
             tracer.observe(span_type="agent")(lambda: 1)()
-            assert tracer.flush(timeout=20)
+            assert tracer.flush(timeout=60)
             tracer.shutdown()
             assert list(pool.map(count, viewers)) == [50, 50]
     finally:
