@@ -447,7 +447,8 @@ def stalled_store(path, count, size):
         heavy(["x" * int(size)] * 2)
     tell(memory() - before, tracer.stats()["values_dropped"], tracer.stats()["dropped"]["queue_full"])
     stall.set()
-    result = tracer.flush(30)
+    patience()
+    result = tracer.flush(50)
     tell(result.stored, result.pending)
 
 
