@@ -1,12 +1,9 @@
 """JSON is read and written in one place; whoever does it elsewhere is named here, with the reason."""
 
 import ast
-from pathlib import Path
+from functools import cache
 
-import agenttrace
-
-PACKAGE = Path(agenttrace.__file__).parent
-TEXTS = {str(path.relative_to(PACKAGE)): path.read_text() for path in sorted(PACKAGE.rglob("*.py"))}
+from package_sources import trees
 
 WORDS = {"loads", "load", "dumps", "dump", "JSONDecoder", "JSONEncoder", "from_json", "to_json", "raw_decode"}
 LIBRARIES = {"json", "pydantic_core", "orjson"}
@@ -32,12 +29,14 @@ def uses(tree):
             yield from (node.lineno for alias in node.names if alias.name in WORDS)
 
 
-USERS = {name: sorted(uses(ast.parse(text))) for name, text in TEXTS.items()}
+@cache
+def users():
+    return {name: sorted(uses(tree)) for name, tree in trees().items()}
 
 
 def test_json_is_read_and_written_by_the_readers_and_writers_of_core():
     offenders = {
-        name: lines for name, lines in USERS.items() if lines and name not in THE_PLACES | ELSEWHERE.keys()
+        name: lines for name, lines in users().items() if lines and name not in THE_PLACES | ELSEWHERE.keys()
     }
     assert offenders == {}, (
         "use strict_json or lenient_json (core/json_reader.py), to_json (core/jsonable.py)"
@@ -45,4 +44,4 @@ def test_json_is_read_and_written_by_the_readers_and_writers_of_core():
 
 
 def test_every_exception_is_still_one():
-    assert [name for name in ELSEWHERE if not USERS.get(name)] == []
+    assert [name for name in ELSEWHERE if not users().get(name)] == []

@@ -6,11 +6,8 @@ Ruff holds the rest: absolute imports, a docstring on all that is public, no `pr
 import ast
 from pathlib import Path
 
-import agenttrace
+from package_sources import texts, trees
 
-PACKAGE = Path(agenttrace.__file__).parent
-TEXTS = {str(path.relative_to(PACKAGE)): path.read_text() for path in sorted(PACKAGE.rglob("*.py"))}
-TREES = {name: ast.parse(text) for name, text in TEXTS.items()}
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 CEILING = 400
@@ -103,23 +100,23 @@ def catches_everything(handler):
 
 
 def test_every_module_is_below_the_ceiling():
-    lengths = {name: text.count("\n") for name, text in TEXTS.items()}
+    lengths = {name: text.count("\n") for name, text in texts().items()}
     assert {name: lines for name, lines in lengths.items() if lines > LONGER.get(name, CEILING)} == {}
 
 
 def test_every_module_begins_with_a_docstring_of_one_sentence():
-    first_lines = {name: (ast.get_docstring(tree) or "").partition("\n")[0] for name, tree in TREES.items()}
+    first_lines = {name: (ast.get_docstring(tree) or "").partition("\n")[0] for name, tree in trees().items()}
     assert {name: line for name, line in first_lines.items() if not line.endswith((".", "?", ":"))} == {}
 
 
 def test_every_module_has_a_name_that_says_something():
-    assert [name for name in TEXTS if Path(name).stem in SAYS_NOTHING | DIALECT] == []
+    assert [name for name in texts() if Path(name).stem in SAYS_NOTHING | DIALECT] == []
 
 
 def test_no_function_is_long():
     long = [
         f"{name}:{node.lineno} {node.name}: {length(node)} lines"
-        for name, tree in TREES.items()
+        for name, tree in trees().items()
         for node in ast.walk(tree)
         if isinstance(node, Function) and length(node) > FUNCTION_CEILING
     ]
@@ -128,15 +125,15 @@ def test_no_function_is_long():
 
 def test_nothing_is_left_for_later():
     words = ("TODO", "FIXME", "XXX", "NotImplementedError")
-    assert [f"{name}: {word}" for name, text in TEXTS.items() for word in words if word in text] == []
+    assert [f"{name}: {word}" for name, text in texts().items() for word in words if word in text] == []
 
 
 def test_whoever_catches_everything_raises_it_again_or_says_why_not():
     """`except Exception` stands at choke-points, which are marked, with the reason beside them."""
     unexplained = [
         f"{name}:{node.lineno} {lines[node.lineno - 1].strip()}"
-        for name, tree in TREES.items()
-        for lines in [TEXTS[name].splitlines()]
+        for name, tree in trees().items()
+        for lines in [texts()[name].splitlines()]
         for node in ast.walk(tree)
         if isinstance(node, ast.ExceptHandler)
         and catches_everything(node)
@@ -149,7 +146,7 @@ def test_whoever_catches_everything_raises_it_again_or_says_why_not():
 def test_names_are_of_the_field_s_words_and_say_what_a_thing_is():
     offenders = [
         f"{name}:{line} {word}"
-        for name, tree in TREES.items()
+        for name, tree in trees().items()
         for line, word in sorted(set(named(tree)))
         if is_dialect(word) and (name, word) not in PUBLIC_NAMES
     ]

@@ -1,15 +1,8 @@
 """Forks, the end, threads and warnings are known in `process/` alone; each test lists every offender."""
 
 import ast
-from pathlib import Path
 
-import agenttrace
-
-PACKAGE = Path(agenttrace.__file__).parent
-TREES = {
-    str(path.relative_to(PACKAGE)): ast.parse(path.read_text("utf-8"))
-    for path in sorted(PACKAGE.rglob("*.py"))
-}
+from package_sources import trees
 
 REGISTRY = "process/fork_and_exit.py"
 FORKS_AND_EXITS = {"register_at_fork", "atexit", "Finalize", "_register_atexit"}
@@ -60,7 +53,7 @@ def logged(tree):
 def test_every_callback_at_a_fork_or_at_the_end_goes_through_one_registry():
     offenders = [
         f"{name}:{line} {word}"
-        for name, tree in TREES.items()
+        for name, tree in trees().items()
         for line, word in named(tree)
         if word in FORKS_AND_EXITS and name not in {REGISTRY, *OTHER_FORKS_AND_EXITS}
     ]
@@ -70,7 +63,7 @@ def test_every_callback_at_a_fork_or_at_the_end_goes_through_one_registry():
 def test_every_thread_is_started_in_one_room():
     offenders = [
         f"{name}:{line} {word}"
-        for name, tree in TREES.items()
+        for name, tree in trees().items()
         for line, word in called(tree)
         if word in STARTS_THREADS and not name.startswith("process/")
     ]
@@ -80,7 +73,7 @@ def test_every_thread_is_started_in_one_room():
 def test_every_warning_is_logged_once_a_cause():
     offenders = [
         f"{name}:{line} {word}"
-        for name, tree in TREES.items()
+        for name, tree in trees().items()
         for line, word in logged(tree)
         if name not in {"process/said_once.py", *OTHER_WARNINGS}
     ]
@@ -90,6 +83,6 @@ def test_every_warning_is_logged_once_a_cause():
 def test_every_exception_is_still_needed():
     needed = {
         name: {word for _, word in named(tree)} & FORKS_AND_EXITS or {word for _, word in logged(tree)}
-        for name, tree in TREES.items()
+        for name, tree in trees().items()
     }
     assert [name for name in OTHER_FORKS_AND_EXITS | OTHER_WARNINGS if not needed[name]] == []
