@@ -1,0 +1,67 @@
+"""Where received spans go: `Sink`; `StoreSink` puts them into a store, without secrets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from agenttrace.core import semconv
+from agenttrace.core.batch import Batch
+from agenttrace.core.protocols import Store
+from agenttrace.core.span import Span
+from agenttrace.otlp_in.reading import to_store
+from agenttrace.otlp_in.tables import EVENT
+from agenttrace.redaction import Redaction
+from agenttrace.redaction.received import redact_received
+
+MOST_AT_ONCE = 4_000
+"""Spans in one transaction."""
+
+
+class Sink(Protocol):
+    """Takes the spans that arrived. One thread at a time calls it."""
+
+    def write(self, spans: Sequence[Span]) -> None:
+        """Keep the spans, each with its project; one that is there already is replaced.
+
+        Raises:
+            StoreError: it cannot now: the same spans may come again.
+        """
+        ...
+
+
+class StoreSink:
+    """Puts received spans into a store, redacted; then says which ones these were.
+
+    Args:
+        store: The store.
+        redaction: What is taken out, by default what looks like a secret.
+        stored: Called with the spans, on the writing thread, once they are in the store.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        redaction: Redaction | None = None,
+        *,
+        stored: Callable[[Sequence[Span]], object] | None = None,
+    ) -> None:
+        self._store = store
+        self._redaction = redaction or Redaction()
+        self._stored = stored
+
+    def write(self, spans: Sequence[Span]) -> None:
+        """Keep the spans; those of one trace say what is known of each other."""
+        by_trace: dict[int, list[Span]] = {}
+        for span in spans:
+            by_trace.setdefault(span.trace_key, []).append(self._ready(span))
+        rows = [row for together in by_trace.values() for row in to_store(together)]
+        for at in range(0, len(rows), MOST_AT_ONCE):
+            self._store.write(Batch(rows[at : at + MOST_AT_ONCE]))
+        if self._stored is not None:
+            self._stored(rows)
+
+    def _ready(self, span: Span) -> Span:
+        if semconv.RECEIVED in span.attributes and span.span_type != EVENT:
+            return redact_received(span, self._redaction)
+        return self._redaction.span(span)
