@@ -36,7 +36,8 @@ class OTLPReceiver:
     Bodies are protobuf or JSON, as they are or packed by gzip or deflate. What cannot be read is refused with
     400, 413 or 415, and would be refused again; where only some records of a request cannot be read,
     the rest is kept, and the answer counts those. 429 and 503 say, with ``Retry-After``, that the same
-    request may come again: too much waits, or the store is slow or away. A request that came twice changes nothing.
+    request may come again: too much waits, or the store is slow or away. A request
+    that came twice changes nothing.
 
     Args:
         intake: What reads the requests and keeps their spans.
