@@ -73,7 +73,7 @@ class OTLPReceiver:
         signal = PATHS.get(scope["path"].rstrip("/"))
         outcome = self._refused(scope["method"], signal, kind, headers)
         if outcome is None:
-            outcome = await self._kept(headers, kind, receive)
+            outcome = await self._read_and_offer(headers, kind, receive)
         if outcome is not None:
             await _answer(send, outcome, kind if kind == JSON else PROTOBUF, signal or "spans")
 
@@ -97,7 +97,7 @@ class OTLPReceiver:
     def _too_long(self) -> Outcome:
         return Outcome(413, f"got more than {self._most_bytes:,} bytes, send them in several requests")
 
-    async def _kept(self, headers: Headers, kind: str, receive: Receive) -> Outcome | None:
+    async def _read_and_offer(self, headers: Headers, kind: str, receive: Receive) -> Outcome | None:
         """What became of a request whose head is right; None where its client went away."""
         project = self._admit(headers)
         if isinstance(project, Outcome):

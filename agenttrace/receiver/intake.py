@@ -83,7 +83,7 @@ class Intake:
         return self._bytes
 
     def refusal(self, size: int) -> Outcome | None:
-        """Why a request of so many bytes would not be taken now; None where it would."""
+        """Why a request of so many bytes would not be together now; None where it would."""
         if self._closed:
             return Outcome(503, "the service is ending", retry_after=AWAY_SECONDS)
         if self._bytes and self._bytes + size > self._most_waiting:
@@ -128,12 +128,12 @@ class Intake:
         with self._changed:
             while not self._queue and not self._closed:
                 self._changed.wait()
-            taken: list[Waiting] = []
+            together: list[Waiting] = []
             size = 0
-            while self._queue and (not taken or size + len(self._queue[0].body) <= MOST_TOGETHER):
+            while self._queue and (not together or size + len(self._queue[0].body) <= MOST_TOGETHER):
                 size += len(self._queue[0].body)
-                taken.append(self._queue.popleft())
-            return taken
+                together.append(self._queue.popleft())
+            return together
 
     def _keep(self, requests: Sequence[Waiting]) -> None:
         readable: list[tuple[Waiting, Arrival, list[Span]]] = []
