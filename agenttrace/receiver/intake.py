@@ -83,7 +83,7 @@ class Intake:
         return self._bytes
 
     def refusal(self, size: int) -> Outcome | None:
-        """Why a request of so many bytes would not be together now; None where it would."""
+        """Why a request of so many bytes would be refused now; None where it would."""
         if self._closed:
             return Outcome(503, "the service is ending", retry_after=AWAY_SECONDS)
         if self._bytes and self._bytes + size > self._most_waiting:

@@ -7,12 +7,13 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import repeat
+from itertools import count, repeat
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from agenttrace.core.annotation import Annotation, is_word
 from agenttrace.core.batch import Batch, Destination, Refusal, ScoreRow, Unsent, UnsentCounts
 from agenttrace.core.failure import Failure, Fingerprint, State
+from agenttrace.core.pending import WorkItem
 from agenttrace.core.people import StoredScore
 from agenttrace.core.protocols import KeepsUnsent, KeepsWatch, Store
 from agenttrace.core.report import EvaluationReport
@@ -31,6 +32,7 @@ from agenttrace.store.queries import id_prefix, only_match
 from agenttrace.store.rows import dataset_text, dataset_value
 from agenttrace.store.unsent_in_memory import UnsentInMemory
 from agenttrace.store.watch_in_memory import WatchInMemory
+from agenttrace.store.work_queue import TableWorkQueue
 
 T = TypeVar("T")
 
@@ -70,6 +72,8 @@ class MemoryStore(Store, KeepsUnsent, KeepsWatch):
         self._tools: dict[str, dict[str, ToolDefinition]] = {}
         self._pending: dict[str, tuple[str, dict[str, Any]]] = {}
         self._watch = WatchInMemory()
+        self._settled: dict[str, list[ScoreRow]] = {}
+        self._settlements = count(1)
         self._written = 0
         self._dropped = 0
 
@@ -278,6 +282,23 @@ class MemoryStore(Store, KeepsUnsent, KeepsWatch):
         with self._lock:
             for key in keys:
                 self._pending.pop(key, None)
+
+    def work_queue(self) -> TableWorkQueue:
+        return TableWorkQueue(self._asked, self._replace_scores)
+
+    def _replace_scores(
+        self, _db: sqlite3.Connection, _item: WorkItem, names: str | None, scores: Sequence[ScoreRow]
+    ) -> str:
+        """Put scores in the place of those that have a name; returns the name of the new ones."""
+        earlier = {id(row) for row in self._settled.pop(names or "", ())}
+        if earlier:
+            others = [row for row in self._scores if id(row) not in earlier]
+            self._scores = deque(others, maxlen=_MOST_SCORES)
+        self._keep_scores(scores)
+        self._watch.note(scores, self._project_of)
+        name = str(next(self._settlements))
+        self._settled[name] = list(scores)
+        return name
 
     def trace(self, trace_id: str) -> Trace | None:
         prefix = id_prefix(trace_id)

@@ -253,6 +253,29 @@ MIGRATIONS: tuple[tuple[str, Step], ...] = (
             "PRAGMA user_version = 5",  # of these tables a version with five steps needs to know nothing
         ),
     ),
+    (
+        "0007_queued_work",
+        (
+            """CREATE TABLE work (
+                id INTEGER PRIMARY KEY,
+                project TEXT NOT NULL,
+                trace_id TEXT NOT NULL,
+                rule TEXT NOT NULL,
+                due_ns INTEGER NOT NULL,
+                state TEXT NOT NULL DEFAULT 'waiting',
+                again INTEGER NOT NULL DEFAULT 0,
+                owner TEXT,
+                until_ns INTEGER,
+                number INTEGER NOT NULL DEFAULT 0,
+                tries INTEGER NOT NULL DEFAULT 0,
+                seen TEXT,
+                scores TEXT,
+                UNIQUE (project, trace_id, rule)
+            )""",
+            "CREATE INDEX work_by_state ON work (state, due_ns)",
+            "PRAGMA user_version = 5",  # older versions queue nothing
+        ),
+    ),
 )
 
 _STEPS_OF_OLD_VERSIONS = 3

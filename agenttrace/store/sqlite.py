@@ -38,6 +38,7 @@ from agenttrace.store.memory_fallback import MemoryFallback
 from agenttrace.store.retention import DEFAULT_BYTES, AgeLimit, Keep, SizeLimit, delete_by_id, delete_run
 from agenttrace.store.rows import dataset_text, dataset_value
 from agenttrace.store.span_writes import FunctionIds, insert_tools, keep_spans
+from agenttrace.store.work_queue import TableWorkQueue, replace_scores
 from agenttrace.store.writer import Action, Unavailable, Writer
 from agenttrace.store.writer_notes import WriterNotes, writers
 
@@ -447,6 +448,9 @@ class SQLiteStore(Store, KeepsUnsent, KeepsWatch, KeepsResults):
                 if in_memory is not None and self._fallback.occupied:
                     return in_memory()
                 raise StoreError(f"{self.path} cannot be written: {cause}") from cause
+
+    def work_queue(self) -> TableWorkQueue:
+        return TableWorkQueue(lambda action: self._must_write(lambda db, _: action(db)), replace_scores)
 
     def trace_reads(self) -> IndexReads:
         """What answers queries for traces: a side index beside the file, which readers keep."""
