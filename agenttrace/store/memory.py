@@ -284,6 +284,7 @@ class MemoryStore(Store, KeepsUnsent, KeepsWatch):
                 self._pending.pop(key, None)
 
     def work_queue(self) -> TableWorkQueue:
+        """The queued evaluations of this store's traces."""
         return TableWorkQueue(self._asked, self._replace_scores)
 
     def _replace_scores(

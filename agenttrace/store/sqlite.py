@@ -450,6 +450,7 @@ class SQLiteStore(Store, KeepsUnsent, KeepsWatch, KeepsResults):
                 raise StoreError(f"{self.path} cannot be written: {cause}") from cause
 
     def work_queue(self) -> TableWorkQueue:
+        """The queued evaluations of this store's traces."""
         return TableWorkQueue(lambda action: self._must_write(lambda db, _: action(db)), replace_scores)
 
     def trace_reads(self) -> IndexReads:
