@@ -27,6 +27,11 @@ WORKERS := $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 # The tests start many processes: without bytecode, each would compile the package anew.
 export PYTHONDONTWRITEBYTECODE :=
 
+# The files with such tests: to collect all others only to choose none of them takes each process half a minute.
+FAULTS = $(shell grep -rlE --include='test_*.py' '^from faults|mark\.faults' tests)
+PROPERTIES = $(shell grep -rlE --include='test_*.py' 'hypothesis' tests)
+BROWSER = $(shell grep -rlE --include='test_*.py' 'browsing|mark\.browser' tests)
+
 .PHONY: demo view browser test check coverage lint types mypy pyright layers wheel gate gate-accept bench properties faults faults-small faults-page mutants pythons map redaction-table pictures interop clean
 
 $(READY): pyproject.toml constraints.txt requirements-dev.txt
@@ -47,7 +52,7 @@ test: $(READY)
 	$(if $(COVERAGE),HYPOTHESIS_PROFILE=few )$(BIN)/python -m pytest -q -n $(WORKERS) -m "not faults and not browser" $(if $(COVERAGE),--cov --cov-report=)
 
 browser: $(READY)
-	$(BIN)/python -m pytest -q -rs -m browser
+	$(BIN)/python -m pytest -q -rs -m browser $(BROWSER)
 
 coverage: $(READY)
 	$(MAKE) test COVERAGE=1
@@ -95,10 +100,10 @@ bench: $(READY)
 	$(BIN)/python benchmarks/run.py $(if $(ONLY),--only $(ONLY))
 
 properties: $(READY)
-	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -q -n auto -m hypothesis
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -q -n auto -m hypothesis $(PROPERTIES)
 
 faults-small: $(READY)
-	$(BIN)/python -m pytest -q -n auto -m faults
+	$(BIN)/python -m pytest -q -n auto -m faults $(FAULTS)
 
 faults: $(READY)
 	$(BIN)/python tests/faults/run_full.py

@@ -215,8 +215,9 @@ SMALLEST_NUMBER = 10**8
 """Smaller numbers are counts, where a name does not hide all."""
 
 _IGNORED = str.maketrans("", "", "_-. ")
-_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_]+|\d+[a-z]+(?![a-z])")
-_VERSION = re.compile(r"[\W\d_]+\Z")
+_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_]+|(?<!\d)\d+[a-z]+(?![a-z])")
+_VERSION = re.compile(r"(?<![\W\d_])[\W\d_]+\Z")
+"""Both begin where digits begin alone: a key of a thousand digits would be gone through from each of them."""
 _OF_TUPLE = re.compile(r"tuple \[.*['\"](.+)['\"]\]", re.DOTALL)
 
 

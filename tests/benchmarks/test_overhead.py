@@ -119,7 +119,9 @@ def test_the_table_of_payloads_names_each_size_and_what_peers_do():
     assert "Peers do, and agenttrace does not" in text
 
 
-def test_each_load_is_measured_and_nothing_of_it_is_lost(stored):
+def test_each_load_is_measured_and_nothing_of_it_is_lost(stored, monkeypatch):
+    for module in (loads, storing):  # traces of ten spans: a hundred of 100 KB each are long in storing
+        monkeypatch.setattr(module, "PER_ROOT", 10)
     subject, _ = stored
     found = loads.measure_loads(subject, seconds=0.0, functions=3)
     assert list(found["payloads"]) == list(loads.PAYLOADS)

@@ -41,6 +41,16 @@ def test_what_is_collected_depends_on_no_hash_seed_address_or_time(request: pyte
     assert sorted(own - set(names)) == []
 
 
+@pytest.mark.parametrize("marker", ["faults", "hypothesis", "browser"])
+def test_make_finds_every_file_in_which_a_marker_is_borne(request: pytest.FixtureRequest, marker: str):
+    """Of the tests that this process has collected."""
+    variable = {"hypothesis": "PROPERTIES"}.get(marker, marker.upper())
+    searched = re.search(rf"^{variable} = .* '([^']+)' tests\)$", (ROOT / "Makefile").read_text(), re.M)
+    assert searched is not None
+    files = {item.path for item in request.session.items if item.get_closest_marker(marker)}
+    assert [file.name for file in files if not re.search(searched[1], file.read_text(), re.M)] == []
+
+
 def test_every_module_of_fault_tests_bears_their_marker():
     """Else `make test` would run them, and CI twice."""
     modules = sorted((ROOT / "tests" / "faults").glob("test_*.py"))

@@ -1,8 +1,11 @@
 """Every Python example in the README and in the docs runs; every link leads somewhere."""
 
+import json
 import os
 import re
+import select
 import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -24,11 +27,8 @@ def scripts(document: Path) -> list[str]:
     return FENCE.findall(document.read_text())
 
 
-PROGRAMS = {
-    "agenttrace": ["-m", "agenttrace"],
-    "pytest": ["-m", "pytest", "-pno:cacheprovider", "-pno:randomly", "-pno:langsmith_plugin"],
-    "python": [],
-}
+PROGRAMS = {"agenttrace": [], "pytest": ["-pno:cacheprovider", "-pno:randomly", "-pno:langsmith_plugin"]}
+"""Those of which a document may show many commands, with the arguments that go before all others."""
 EXIT_CODE = re.compile(r"# exit code (\d+)")
 
 
@@ -45,6 +45,42 @@ def commands(document: Path) -> list[tuple[list[str], int, list[str]]]:
             elif line.strip():
                 found[-1][2].append(line)
     return found
+
+
+class Programs:
+    """Runs commands in a folder; one process of each program has loaded what its commands need."""
+
+    def __init__(self, folder: Path, environment: dict[str, str]) -> None:
+        self.folder, self.environment = folder, environment
+        self.running: dict[str, subprocess.Popen[str]] = {}
+
+    def run(self, program: str, arguments: list[str]) -> tuple[int, str]:
+        """The exit code of a command, and all that it printed."""
+        if program not in self.running:
+            self.running[program] = subprocess.Popen(
+                [sys.executable, ROOT / "tests" / "contracts" / "forked_commands.py", program],
+                cwd=self.folder,
+                env=self.environment,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                start_new_session=True,
+            )
+        process = self.running[program]
+        process.stdin.write(json.dumps([*PROGRAMS[program], *arguments]) + "\n")
+        process.stdin.flush()
+        if not select.select([process.stdout], [], [], 120)[0]:
+            raise TimeoutError(f"{program} {arguments}: not done within two minutes")
+        done = json.loads(process.stdout.readline())
+        return done["code"], done["output"]
+
+    def __enter__(self) -> "Programs":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in self.running.values():
+            os.killpg(process.pid, signal.SIGKILL)  # also a command that hangs
+            process.communicate()
 
 
 def is_in(shown: str, output: str) -> bool:
@@ -83,11 +119,15 @@ def test_the_examples_of_a_document_run(document, tmp_path):
         script.write_text("\n".join(lines))
         done = run("-W", "error", str(script))
         assert done.returncode == 0, done.stderr[-3000:]
-    for (program, *arguments), code, shown in commands(document):
-        done = run(*PROGRAMS[program], *arguments)
-        output = done.stdout + done.stderr
-        assert done.returncode == code, f"{program} {arguments}: {done.returncode}\n{output[-3000:]}"
-        assert [line for line in shown if not is_in(line, output)] == [], output[-3000:]
+    with Programs(tmp_path, environment) as programs:
+        for (program, *arguments), code, shown in commands(document):
+            if program == "python":
+                done = run(*arguments)
+                ended, output = done.returncode, done.stdout + done.stderr
+            else:
+                ended, output = programs.run(program, arguments)
+            assert ended == code, f"{program} {arguments}: {ended}\n{output[-3000:]}"
+            assert [line for line in shown if not is_in(line, output)] == [], output[-3000:]
 
 
 def test_every_python_block_that_does_not_run_says_why():
