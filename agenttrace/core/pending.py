@@ -4,7 +4,7 @@ There are two kinds of evaluations that wait. What `async_evaluate` was asked fo
 an example and scorers of that process, and is written down (`Store.save_pending_evaluations`) only so that a
 later process may finish it. What a rule asks for (evaluate each trace of this project by these scorers, once
 it has come to rest) belongs to no process: it is a row here from the beginning, a trace and a rule, and
-whoever knows the rule may claim it.
+whoever knows the rule may claim it. `agenttrace work` does both.
 """
 
 from __future__ import annotations
@@ -14,6 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from agenttrace.core.batch import ScoreRow
+
+
+FAILED = "failed: "
+"""What `seen` of a settlement begins with, before the reason, where the item could not be evaluated."""
 
 
 class WorkItem(NamedTuple):
@@ -28,7 +32,8 @@ class Claim(NamedTuple):
     """The right to evaluate an item, until its lease ends.
 
     `number` is higher than that of every earlier claim of the same item: what an earlier claimant brings late
-    is not taken. `tries` is how often the item was claimed without being settled, this time included.
+    is not taken. `tries` is how often the item was claimed and neither settled nor given back, this time
+    included: more than one is how many claimants died at it, or lost it.
     `seen` is what the last settlement said that it had seen; None before the first.
     """
 
@@ -39,12 +44,18 @@ class Claim(NamedTuple):
 
 
 class WorkCounts(NamedTuple):
-    """How many items of a project wait for their rest, are due, are claimed, are done."""
+    """How many items of a project wait for their rest, are due, are claimed, are done, could not be done."""
 
     resting: int = 0
     due: int = 0
     claimed: int = 0
     done: int = 0
+    failed: int = 0
+
+    @property
+    def waiting(self) -> int:
+        """How many are not done yet."""
+        return self.resting + self.due + self.claimed
 
 
 class WorkQueue(Protocol):
@@ -64,10 +75,11 @@ class WorkQueue(Protocol):
     def claim(
         self, owner: str, most: int, seconds: float, *, rules: Collection[str] | None = None
     ) -> list[Claim]:
-        """Claim up to `most` items for so many seconds, those first that have been due for longest.
+        """Claim up to `most` items for so many seconds, of each project those first that are due for longest.
 
         An item whose lease has ended is due. Of several claimants that ask at once, each item goes to one.
-        With `rules`, only their items.
+        Projects take turns, so that one with many items keeps no other waiting. With `rules`, only their
+        items.
         """
         ...
 
@@ -84,7 +96,10 @@ class WorkQueue(Protocol):
         ...
 
     def give_back(self, claims: Sequence[Claim], seconds: float) -> None:
-        """Let items that were not done be due again in so many seconds; lost claims are passed over."""
+        """Let items that were not done be due again in so many seconds; lost claims are passed over.
+
+        For `tries` it is as if they had not been claimed.
+        """
         ...
 
     def counts(self) -> Mapping[str, WorkCounts]:

@@ -204,6 +204,21 @@ def forget_cases(db: sqlite3.Connection, *, trace_id: str | None = None, run_id:
         db.execute("DELETE FROM failure_cases WHERE run_id = ?", (run_id,))
 
 
+def forget_case(db: sqlite3.Connection, trace_id: str | None, scorer: str) -> None:
+    """Count a trace no more under the failures of a scorer whose word about it was taken back."""
+    numbers = db.execute(
+        "SELECT failure FROM failure_cases c JOIN failures f ON f.id = c.failure"
+        " WHERE c.trace_id = ? AND c.run_id IS NULL AND f.scorer = ?",
+        (trace_id, scorer),
+    ).fetchall()
+    for (number,) in numbers:
+        db.execute(
+            "DELETE FROM failure_cases WHERE failure = ? AND trace_id = ? AND run_id IS NULL",
+            (number, trace_id),
+        )
+        db.execute("UPDATE failures SET count = max(count - 1, 0) WHERE id = ?", (number,))
+
+
 def failure_counts(db: sqlite3.Connection) -> dict[tuple[str, State], int]:
     """How many failures there are, by project and state."""
     rows = db.execute("SELECT project, state, count(*) FROM failures WHERE count > 0 GROUP BY project, state")

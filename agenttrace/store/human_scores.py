@@ -9,6 +9,7 @@ from agenttrace.core.annotation import is_word
 from agenttrace.core.batch import ScoreRow
 from agenttrace.core.failure import Fingerprint, fingerprints_of
 from agenttrace.core.jsonable import clean_text
+from agenttrace.store.failures import forget_case
 
 About = tuple[str | None, str | None, str, str | None]
 """A trace, a span, the name of a human scorer, and who says it."""
@@ -55,15 +56,7 @@ def _take_back(db: sqlite3.Connection, trace_id: str | None, name: str) -> None:
         (trace_id, name),
     ).fetchone():
         return
-    cases = "SELECT failure FROM failure_cases c JOIN failures f ON f.id = c.failure"
-    cases += " WHERE c.trace_id = ? AND c.run_id IS NULL AND f.scorer = ?"
-    numbers = db.execute(cases, (trace_id, name)).fetchall()
-    for (number,) in numbers:
-        db.execute(
-            "DELETE FROM failure_cases WHERE failure = ? AND trace_id = ? AND run_id IS NULL",
-            (number, trace_id),
-        )
-        db.execute("UPDATE failures SET count = max(count - 1, 0) WHERE id = ?", (number,))
+    forget_case(db, trace_id, name)
 
 
 def failures_of_row(db: sqlite3.Connection, row: ScoreRow) -> tuple[Fingerprint, ...]:

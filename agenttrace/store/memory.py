@@ -285,7 +285,7 @@ class MemoryStore(Store, KeepsUnsent, KeepsWatch):
 
     def work_queue(self) -> TableWorkQueue:
         """The queued evaluations of this store's traces."""
-        return TableWorkQueue(self._asked, self._replace_scores)
+        return TableWorkQueue(self._asked, lambda query, _: self._asked(query), self._replace_scores)
 
     def _replace_scores(
         self, _db: sqlite3.Connection, _item: WorkItem, names: str | None, scores: Sequence[ScoreRow]

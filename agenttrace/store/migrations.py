@@ -29,7 +29,7 @@ APPLICATION_ID = 0x61677472
 Step = tuple[str, ...] | Callable[[sqlite3.Connection], None]
 """SQL statements, or a function, for one transaction."""
 
-_TABLES_BESIDE = "0006_failures_people_writers"
+_TABLES_BESIDE = ("0006_failures_people_writers", "0007_queued_work")
 
 MIGRATIONS: tuple[tuple[str, Step], ...] = (
     (
@@ -195,7 +195,7 @@ MIGRATIONS: tuple[tuple[str, Step], ...] = (
         ),
     ),
     (
-        _TABLES_BESIDE,
+        _TABLES_BESIDE[0],
         (
             """CREATE TABLE failures (
                 id INTEGER PRIMARY KEY,
@@ -254,7 +254,7 @@ MIGRATIONS: tuple[tuple[str, Step], ...] = (
         ),
     ),
     (
-        "0007_queued_work",
+        _TABLES_BESIDE[1],
         (
             """CREATE TABLE work (
                 id INTEGER PRIMARY KEY,
@@ -263,16 +263,16 @@ MIGRATIONS: tuple[tuple[str, Step], ...] = (
                 rule TEXT NOT NULL,
                 due_ns INTEGER NOT NULL,
                 state TEXT NOT NULL DEFAULT 'waiting',
-                again INTEGER NOT NULL DEFAULT 0,
+                again_ns INTEGER,
                 owner TEXT,
-                until_ns INTEGER,
                 number INTEGER NOT NULL DEFAULT 0,
                 tries INTEGER NOT NULL DEFAULT 0,
                 seen TEXT,
                 scores TEXT,
                 UNIQUE (project, trace_id, rule)
             )""",
-            "CREATE INDEX work_by_state ON work (state, due_ns)",
+            "CREATE INDEX work_open ON work (state, rule, project, due_ns) WHERE state <> 'done'",
+            "CREATE INDEX work_done ON work (due_ns) WHERE state = 'done'",
             "PRAGMA user_version = 5",  # older versions queue nothing
         ),
     ),
@@ -315,15 +315,17 @@ def _steps(db: sqlite3.Connection) -> set[str]:
 
 
 def make_tables_beside(db: sqlite3.Connection) -> None:
-    """Make the tables of failures, annotations and writers for this connection alone, where it has none.
+    """Make the tables of failures, people's word, writers and work for this connection, where it has none.
 
     For reading a file of an older version, and for a store in memory.
     """
     tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master")}
-    for statement in dict(MIGRATIONS)[_TABLES_BESIDE]:  # type: ignore[union-attr]  # it is one of statements
-        kind, _, rest = statement.partition(" TABLE ")
-        if kind == "CREATE" and rest.split(" ", 1)[0] not in tables:
-            db.execute(f"CREATE TEMP TABLE {rest}")
+    steps = dict(MIGRATIONS)
+    for step in _TABLES_BESIDE:
+        for statement in steps.get(step, ()):  # type: ignore[union-attr]  # they are of statements
+            kind, _, rest = statement.partition(" TABLE ")
+            if kind == "CREATE" and rest.split(" ", 1)[0] not in tables:
+                db.execute(f"CREATE TEMP TABLE {rest}")
 
 
 def count_steps(db: sqlite3.Connection) -> int:

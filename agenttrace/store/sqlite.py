@@ -451,7 +451,7 @@ class SQLiteStore(Store, KeepsUnsent, KeepsWatch, KeepsResults):
 
     def work_queue(self) -> TableWorkQueue:
         """The queued evaluations of this store's traces."""
-        return TableWorkQueue(lambda action: self._must_write(lambda db, _: action(db)), replace_scores)
+        return TableWorkQueue(lambda do: self._must_write(lambda db, _: do(db)), self._read, replace_scores)
 
     def trace_reads(self) -> IndexReads:
         """What answers queries for traces: a side index beside the file, which readers keep."""

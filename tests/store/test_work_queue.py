@@ -1,5 +1,6 @@
 """What every queue of evaluations promises: each item goes to one claimant, late results are not taken."""
 
+import os
 import threading
 
 import pytest
@@ -9,8 +10,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from store_values import TRACE, a_score, a_trace
 
 from agenttrace.core.batch import ScoreRow
-from agenttrace.core.pending import Claim, WorkCounts, WorkItem
-from agenttrace.store import MemoryStore
+from agenttrace.core.pending import FAILED, Claim, WorkCounts, WorkItem
+from agenttrace.core.score import Score
+from agenttrace.store import MemoryStore, SQLiteStore
 
 ID = f"{TRACE:032x}"
 ITEM = WorkItem("shop", ID, "quality")
@@ -113,7 +115,18 @@ def test_what_is_given_back_is_due_when_it_was_said(queue):
     queue.give_back(claims, FOREVER)
     assert queue.claim("a", 1, FOREVER) == []
     queue.add([ITEM], 0)
-    assert [claim.tries for claim in queue.claim("a", 1, FOREVER)] == [2]
+    assert [claim.tries for claim in queue.claim("a", 1, FOREVER)] == [1]
+
+
+def test_tries_count_the_claimants_that_came_to_nothing(queue):
+    queue.add([ITEM], 0)
+    for tries in (1, 2, 3):
+        assert [claim.tries for claim in queue.claim("dies", 1, 0)] == [tries]
+    [claim] = queue.claim("a", 1, FOREVER)
+    assert claim.tries == 4
+    queue.settle(claim, "x", [])
+    queue.add([ITEM], 0)
+    assert [claim.tries for claim in queue.claim("a", 1, FOREVER)] == [1]
 
 
 def test_only_items_of_the_rules_that_are_named_are_claimed(queue):
@@ -127,6 +140,38 @@ def test_those_that_are_due_for_longest_come_first(queue):
         queue.add([item(number)], -number)
     claims = queue.claim("a", 2, FOREVER)
     assert [int(claim.item.trace_id, 16) for claim in claims] == [3, 2]
+
+
+def test_projects_take_turns(queue):
+    queue.add([item(number, project="large") for number in range(1, 50)], -2)
+    queue.add([item(number, rule, "small") for number in (1, 2) for rule in ("quality", "safety")], -1)
+    owned = [claim.item.project for _ in range(2) for claim in queue.claim("a", 4, FOREVER)]
+    assert owned == ["large", "small"] * 4
+    assert {claim.item.project for claim in queue.claim("a", 4, FOREVER)} == {"large"}
+
+
+def test_what_could_not_be_evaluated_is_counted(queue):
+    queue.add([item(1), item(2)], 0)
+    for claim in queue.claim("a", 2, FOREVER):
+        queue.settle(claim, FAILED + "it broke", [])
+    assert queue.counts() == {"shop": WorkCounts(failed=2)}
+
+
+def test_nothing_is_made_to_look_for_what_waits(path):
+    queue = SQLiteStore(path).work_queue()
+    assert (queue.claim("a", 1, FOREVER), queue.counts()) == ([], {})
+    assert not os.path.exists(path)
+
+
+def test_a_failure_whose_score_was_replaced_is_not_counted_any_more(sqlite_store):
+    sqlite_store.export(a_trace())
+    queue = sqlite_store.work_queue()
+    for value in (0.0, 1.0):
+        queue.add([ITEM], 0)
+        [claim] = queue.claim("a", 1, FOREVER)
+        queue.settle(claim, "x", [ScoreRow(ID, None, Score.of("s", value, 0.5, reason="bad"))])
+        assert [failure.count for failure in sqlite_store.failures()] in ([1], [0], [])
+    assert [failure for failure in sqlite_store.failures() if failure.count] == []
 
 
 def test_counts_say_how_many_rest_are_due_are_claimed_and_done(queue):
