@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import os
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
 import pytest
 from hypothesis import settings
+
+sys.path.insert(0, str(Path(__file__).parent))  # for the servers that several rooms start
 
 # How many values a property is tried with. No deadline: other work on the machine may slow any single one.
 settings.register_profile("few", max_examples=10, deadline=None)
@@ -51,6 +55,42 @@ def _no_note_among_the_users_own(tmp_path_factory: pytest.TempPathFactory) -> It
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime")))
         yield
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[Any]:
+    """A PostgreSQL server, one for each process of tests; skipped, visibly, where none is installed."""
+    pytest.importorskip("psycopg")
+    yield from _own_server()
+
+
+@pytest.fixture
+def own_postgres_server() -> Iterator[Any]:
+    """A PostgreSQL server of the test's own, which it may end and freeze."""
+    pytest.importorskip("psycopg")
+    yield from _own_server()
+
+
+def _own_server() -> Iterator[Any]:
+    from postgres_server import PostgresServer, programs
+
+    if programs() is None:
+        pytest.skip("no PostgreSQL server is installed: apt-get install postgresql")
+    server = PostgresServer()
+    yield server
+    server.thaw()
+    server.remove()
+
+
+@pytest.fixture
+def postgres_address(postgres_server: Any) -> Iterator[str]:
+    """The address of an empty schema of its own."""
+    import psycopg
+
+    schema = f"test_{os.urandom(6).hex()}"
+    yield f"{postgres_server.address}?schema={schema}"
+    with psycopg.connect(postgres_server.address, autocommit=True) as db:
+        db.execute(f"DROP SCHEMA IF EXISTS {schema} CASCADE")
 
 
 @dataclass

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import sqlite3
 import time
+import uuid
+from typing import Literal
 
 from agenttrace.core.batch import Batch
 from agenttrace.core.losses import LOSSES
@@ -26,8 +28,12 @@ class MemoryFallback:
     `occupied` is True while something waits here for the file.
     """
 
-    def __init__(self, health: StoreHealth) -> None:
+    def __init__(self, health: StoreHealth, place: str | None = None) -> None:
+        """Stand in for what is at `place`, by default the path of the health's file."""
         self._health = health
+        self._place = health.path if place is None else place
+        self.commit_id = uuid.uuid4()
+        """Of the transaction that will write what is kept here."""
         self.memory = MemoryStore()
         self.occupied = False
         self._pause = _FIRST_PAUSE
@@ -53,7 +59,7 @@ class MemoryFallback:
         self._health.warn_once(
             str(cause),
             "the trace store %s cannot be written (%s); traces are kept in memory until it can",
-            self._health.path,
+            self._place,
             cause,
         )
 
@@ -89,15 +95,16 @@ class MemoryFallback:
         for project, request in self.memory.all_evaluations():
             insert_pending(db, project, [request])
 
-    def leave(self) -> None:
-        """Empty the memory, when all of it has been written to the file."""
-        _log.info("the trace store %s can be written again", self._health.path)
+    def leave(self, mode: Literal["sqlite", "postgres"] = "sqlite") -> None:
+        """Empty the memory, when all of it has been written; new spans go to a store of this mode."""
+        _log.info("the trace store %s can be written again", self._place)
         if self._health.path is not None:
             remove_note(self._health.path)
         self.memory = MemoryStore()
         self.occupied = False
         self._pause = _FIRST_PAUSE
         self._counted_drops = 0
-        self._health.mode = "sqlite"
+        self._health.mode = mode
+        self.commit_id = uuid.uuid4()
         self._health.trouble = None
         self._health.waiting = 0

@@ -27,7 +27,11 @@ DEFAULT_PATH = "./.agenttrace/traces.db"
 MEMORY = "memory"
 SQLITE_MEMORY = ":memory:"
 
-_FORMS = f"the path of a local file, sqlite:///relative.db, sqlite:////absolute.db or {MEMORY!r}"
+_FORMS = (
+    "the path of a local file, sqlite:///relative.db, sqlite:////absolute.db, "
+    f"postgresql://user@host/database or {MEMORY!r}"
+)
+_SERVERS = ("postgresql://", "postgres://")
 
 
 def open_store(where: str | Path | None = None, *, keep: str | None = None) -> Store:
@@ -45,6 +49,10 @@ def open_store(where: str | Path | None = None, *, keep: str | None = None) -> S
         where = _default_setting()
     if where == MEMORY:
         return _reading(MemoryStore())
+    if isinstance(where, str) and where.lower().startswith(_SERVERS):
+        from agenttrace.store.postgres import PostgresStore  # on use: its driver is an extra
+
+        return _reading(PostgresStore(where, keep=keep))
     text = _path_of(os.fspath(where))
     if text == SQLITE_MEMORY:
         return _reading(MemoryStore())
@@ -64,8 +72,8 @@ def open_store(where: str | Path | None = None, *, keep: str | None = None) -> S
 
 def _reading(store: Store) -> Store:
     """The store, which from now on reads what came by OpenTelemetry as its dialects' tables have it today."""
-    if isinstance(store, MemoryStore | SQLiteStore) and store.reading is None:
-        store.reading = _read_spans
+    if getattr(store, "reading", ...) is None:  # one of ours, which nobody has told yet
+        store.reading = _read_spans  # type: ignore[attr-defined]
     return store
 
 

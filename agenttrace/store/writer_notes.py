@@ -19,7 +19,7 @@ from agenttrace.store.rows import loaded
 EVERY_SECONDS = 5.0
 """How often a process notes its counts, at most: with a batch of spans that is stored anyway."""
 
-_KEPT_NS = 7 * 24 * 3600 * 10**9
+KEPT_NS = 7 * 24 * 3600 * 10**9
 """For how long a process that is no longer seen stays on the list."""
 
 _LONGEST_PROGRAM = 200
@@ -48,24 +48,21 @@ class WriterNotes:
 
     def note(self, db: sqlite3.Connection, health: StoreHealth, *, ended: bool = False) -> None:
         """Note the counts, in an open transaction."""
+        is_new = not self.begun
+        row = self.row(health, ended=ended)
+        if is_new:
+            db.execute("DELETE FROM writers WHERE seen_ns < ?", (row[5] - KEPT_NS,))
+        db.execute(
+            "INSERT OR REPLACE INTO writers VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*row[:7], to_json(row[7]))
+        )
+
+    def row(self, health: StoreHealth, *, ended: bool) -> tuple[Any, ...]:
+        """The row as it is now: id, machine, process, program, began, seen, ended, counts by name."""
         now = time.time_ns()
         self._again_at = time.monotonic() + EVERY_SECONDS
-        if not self._id:
-            self._id = os.urandom(8).hex()
-            db.execute("DELETE FROM writers WHERE seen_ns < ?", (now - _KEPT_NS,))
-        db.execute(
-            "INSERT OR REPLACE INTO writers VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                self._id,
-                _machine(),
-                os.getpid(),
-                _program(),
-                self._started_ns,
-                now,
-                now if ended else None,
-                to_json(self._counts(health)),
-            ),
-        )
+        self._id = self._id or os.urandom(8).hex()
+        process = (self._id, _machine(), os.getpid(), _program())
+        return (*process, self._started_ns, now, now if ended else None, self._counts(health))
 
     def _counts(self, health: StoreHealth) -> Mapping[str, int]:
         counts: Counter[str] = Counter()
@@ -102,10 +99,11 @@ def writers(db: sqlite3.Connection) -> list[WriterState]:
         "SELECT id, machine, pid, program, started_ns, seen_ns, ended_ns, counts FROM writers"
         " ORDER BY seen_ns DESC, id"
     )
-    return [_state(*row) for row in rows]
+    return [writer_state(*row) for row in rows]
 
 
-def _state(*row: Any) -> WriterState:
+def writer_state(*row: Any) -> WriterState:
+    """The state that a row says."""
     *fields, counts = row
     numbers = loaded(counts)
     names = ("writer_id", "machine", "pid", "program", "started_ns", "seen_ns", "ended_ns")

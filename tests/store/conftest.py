@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agenttrace.store import MemoryStore, SQLiteStore
+from agenttrace.store import MemoryStore, SQLiteStore, open_store
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -22,8 +22,11 @@ def sqlite_store(path):
     store.close()
 
 
-@pytest.fixture(params=["sqlite", "memory"])
+@pytest.fixture(params=["sqlite", "memory", "postgres"])
 def store(request, path):
-    store = MemoryStore() if request.param == "memory" else SQLiteStore(path)
+    if request.param == "postgres":
+        store = open_store(request.getfixturevalue("postgres_address"))
+    else:
+        store = MemoryStore() if request.param == "memory" else SQLiteStore(path)
     yield store
     store.close()

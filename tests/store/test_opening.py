@@ -109,12 +109,11 @@ class TestAddressesOfOtherKinds:
     @pytest.mark.parametrize(
         "address",
         [
-            "postgresql://annabel:hunter2@host/traces",
             "postgresql+psycopg://annabel:hunter2@host:5432/traces?sslmode=require",
             "mysql://host/traces?password=hunter2",
             "https://hunter2@host/traces.db",
             "sqlite+aiosqlite:////abs/hunter2.db",
-            "postgresql://annabel:hunter2@host/\0",
+            "oracle://annabel:hunter2@host/\0",
             "://hunter2",
         ],
     )
