@@ -154,8 +154,9 @@ _LEFT_TO_PARENTS: list[Any] = []
 def _bounded_connection() -> Any:
     """The driver's connection, which gives up waiting: a server that is frozen never answers, nor closes."""
     psycopg = driver()
+    base: Any = psycopg.Connection
 
-    class BoundedConnection(psycopg.Connection):  # type: ignore[misc]  # of a driver that may be missing
+    class BoundedConnection(base):  # type: ignore[misc]  # of a driver that may be missing
         def wait(self, gen: Any, *arguments: Any, **options: Any) -> Any:
             return super().wait(bounded(gen), *arguments, **options)
 

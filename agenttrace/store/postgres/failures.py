@@ -245,12 +245,16 @@ def forget_replaced(db: Any, rows: Sequence[ScoreRow]) -> None:
 def _take_back(db: Any, trace_id: str | None, name: str) -> None:
     """Count a trace no more under the failure of a human scorer that nobody says of it any more."""
     said = f"SELECT 1 FROM scores WHERE trace_id = %s AND name = %s AND outcome = 'failed' AND {_WORD}"
-    if db.execute(said, (trace_id, name)).fetchone():
-        return
+    if trace_id is not None and not db.execute(said, (trace_id, name)).fetchone():
+        forget_case(db, trace_id, name)
+
+
+def forget_case(db: Any, trace_id: str, scorer: str) -> None:
+    """Count a trace no more under the failures of a scorer."""
     for (number,) in db.execute(
         "DELETE FROM failure_cases c USING failures f WHERE f.id = c.failure AND c.trace_id = %s"
         " AND c.run_id IS NULL AND f.scorer = %s RETURNING c.failure",
-        (trace_id, name),
+        (trace_id, scorer),
     ).fetchall():
         db.execute("UPDATE failures SET count = greatest(count - 1, 0) WHERE id = %s", (number,))
 
