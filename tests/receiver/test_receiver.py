@@ -175,6 +175,22 @@ def test_answers_in_protobuf_are_read_by_the_protocols_own_classes():
         (b" " * 1001, {}, 413, "several requests"),
         (gzip.compress(b" " * 5001), {"content_encoding": "gzip"}, 413, "unpacked"),
     ],
+    ids=[
+        "no JSON",
+        "no request",
+        "another object",
+        "no protobuf",
+        "cut",
+        "no gzip",
+        "another encoding",
+        "another kind",
+        "another method",
+        "another path",
+        "length in words",
+        "length too long",
+        "body too long",
+        "unpacked too long",
+    ],
 )
 def test_what_cannot_be_read_is_refused_with_its_reason(intake_of, body, options, status, says):
     sink = Collected()

@@ -137,7 +137,7 @@ class Connection:
         if db is not None and self._process == os.getpid():
             try:
                 db.close()
-            except Exception:
+            except Exception:  # choke-point: a connection that is given up may be broken already
                 pass
 
 

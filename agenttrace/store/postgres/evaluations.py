@@ -83,7 +83,7 @@ def keep_scores(db: Any, scores: Sequence[ScoreRow]) -> list[int]:
     try:
         with db.transaction():
             numbers = insert_scores(db, rows)
-    except Exception as error:
+    except Exception as error:  # choke-point: what a value caused costs that value alone
         if not caused_by_value(error):
             raise
         numbers = [number for row in rows for number in _one_score(db, row)]
@@ -96,7 +96,7 @@ def _one_score(db: Any, row: ScoreOf) -> list[int]:
     try:
         with db.transaction():
             return insert_scores(db, [row])
-    except Exception as error:
+    except Exception as error:  # choke-point: what a value caused costs that value alone
         if not caused_by_value(error):
             raise
         quarantine(db, row[0], row[1], row[2].name, reason=error)

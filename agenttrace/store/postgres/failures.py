@@ -244,8 +244,8 @@ def forget_replaced(db: Any, rows: Sequence[ScoreRow]) -> None:
 
 def _take_back(db: Any, trace_id: str | None, name: str) -> None:
     """Count a trace no more under the failure of a human scorer that nobody says of it any more."""
-    said = f"SELECT 1 FROM scores WHERE trace_id = %s AND name = %s AND outcome = 'failed' AND {_WORD}"
-    if trace_id is not None and not db.execute(said, (trace_id, name)).fetchone():
+    query = f"SELECT 1 FROM scores WHERE trace_id = %s AND name = %s AND outcome = 'failed' AND {_WORD}"
+    if trace_id is not None and not db.execute(query, (trace_id, name)).fetchone():
         forget_case(db, trace_id, name)
 
 

@@ -96,8 +96,8 @@ def summaries(db: Any, project: str | None, limit: int, name: str | None) -> lis
         values = {"project": project, "name": name, "skipped": skipped, "most": most}
         rows = db.execute(_NEWEST, values).fetchall()
         skipped += len(rows)
-        found = _summaries(db, rows)
-        lines += [line for line in found if name in (None, line.name)]
+        read = _summaries(db, rows)
+        lines += [line for line in read if name in (None, line.name)]
         if len(rows) < most:
             break
     return lines[: max(limit, 0)]

@@ -215,8 +215,8 @@ def prepare(db: Any, schema: str, quoted: str) -> None:
     known = [name for name, _ in STEPS]
     with db.transaction():
         db.execute(f"SET LOCAL search_path TO {quoted}")
-        found = db.execute("SELECT to_regclass(%s)", (f"{quoted}.steps",)).fetchone()[0] is not None
-        applied = {name for (name,) in db.execute("SELECT name FROM steps")} if found else set()
+        started = db.execute("SELECT to_regclass(%s)", (f"{quoted}.steps",)).fetchone()[0] is not None
+        applied = {name for (name,) in db.execute("SELECT name FROM steps")} if started else set()
         if applied >= set(known):
             _refuse_newer(applied, known, schema)
             return

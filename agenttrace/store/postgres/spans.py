@@ -197,10 +197,10 @@ def function_number(db: Any, row: tuple[str, str, str, str]) -> int:
     texts = [stored_text(text) for text in row]
     digest = blake2b(to_json(texts).encode(), digest_size=16).digest()
     query = "SELECT id FROM functions WHERE digest = %s"
-    found = db.execute(query, (digest,)).fetchone() or db.execute(_FUNCTION, (digest, *texts)).fetchone()
-    if found is None:  # another writer was quicker
-        found = db.execute(query, (digest,)).fetchone()
-    return int(found[0])
+    numbered = db.execute(query, (digest,)).fetchone() or db.execute(_FUNCTION, (digest, *texts)).fetchone()
+    if numbered is None:  # another writer was quicker
+        numbered = db.execute(query, (digest,)).fetchone()
+    return int(numbered[0])
 
 
 def insert_tools(db: Any, project: str, tools: Sequence[ToolDefinition]) -> None:
