@@ -30,7 +30,7 @@ _EVERY = 1.0
     metavar="NAME[:OPT=VAL,…]",
     multiple=True,
     required=True,
-    help="Such as ToolFailures, or pkg.mod:name of your own; repeat for more.",
+    help="Such as Loop, or pkg.mod:name of your own; repeat for more.",
 )
 @where_option
 @store_option

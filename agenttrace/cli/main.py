@@ -74,6 +74,7 @@ class LazyGroup(click.Group):
                 "review",
                 "redact",
                 "replay",
+                "work",
                 "chaos",
                 "health",
                 "doctor",

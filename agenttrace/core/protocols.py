@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, runtime_checkable
 
 from agenttrace.core.batch import Batch, Destination, Refusal, ScoreRow, Unsent, UnsentCounts
+from agenttrace.core.pending import QueuesWork
 from agenttrace.core.summary import KeepsResults, RunSummary, TraceSummary
 from agenttrace.core.watch import KeepsWatch
 
@@ -473,6 +474,7 @@ OPTIONAL_HOOKS: Mapping[type, str] = {
     EndsWriting: "end",
     TakesRows: "takes_rows",
     KeepsWatch: "first_tellings",
+    QueuesWork: "work_queue",
     Named: "name",
     Identified: "identity",
     FencesAlike: "fence_secret",
@@ -523,6 +525,7 @@ __all__ = [
     "KeepsUnsent",
     "KeepsWatch",
     "Named",
+    "QueuesWork",
     "Refusal",
     "RunSummary",
     "ScoreRow",

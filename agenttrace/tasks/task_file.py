@@ -107,7 +107,7 @@ class ScorerEntry(BaseModel):
         return dict(self.__pydantic_extra__ or {})
 
 
-def _scorer_as_mapping(value: Any) -> Any:
+def scorer_as_mapping(value: Any) -> Any:
     """A short entry (``Name:option=value``, ``{Name: {option: value}}``) in the long form."""
     try:
         if isinstance(value, str):
@@ -152,7 +152,7 @@ class TaskFile(Strict):
         default=None, min_length=1, description="package.module:function, run on each input."
     )
     traces: Annotated[TracesEntry, BeforeValidator(_path_alone)] | None = None
-    scorers: list[Annotated[ScorerEntry, BeforeValidator(_scorer_as_mapping)]] = Field(default_factory=list)
+    scorers: list[Annotated[ScorerEntry, BeforeValidator(scorer_as_mapping)]] = Field(default_factory=list)
     require: Annotated[list[str], BeforeValidator(_lines)] = Field(
         default_factory=list, description="What must hold for the run to pass, such as pass_rate >= 0.8."
     )
@@ -213,7 +213,7 @@ def read_task_file(path: Path) -> tuple[TaskFile, Document]:
     try:
         task = TaskFile.model_validate({key: value for key, value in data.items() if key != SCHEMA_KEY})
     except ValidationError as error:
-        raise _first_error(error, document) from None
+        raise first_error(error, document, TaskFile) from None
     _check_sources(task, document)
     _check_keys(task, document)
     return task, document
@@ -260,13 +260,13 @@ _WANTED = {
 }
 
 
-def _first_error(error: ValidationError, document: Document) -> DatasetError:
+def first_error(error: ValidationError, document: Document, model_of_file: type[BaseModel]) -> DatasetError:
     """The first trouble that pydantic tells of, in the house's words, with its place."""
     errors = error.errors(include_url=False)
     first = next(
         (one for one in errors if one["type"] == "extra_forbidden"), errors[0]
     )  # what is missing is misspelt
-    place, model = _located(first["loc"], document.data)
+    place, model = _located(first["loc"], document.data, model_of_file)
     kind, last = first["type"], first["loc"][-1] if first["loc"] else ""
     if kind == "extra_forbidden":
         known = () if model is None else model.model_fields
@@ -291,20 +291,21 @@ def _first_error(error: ValidationError, document: Document) -> DatasetError:
 
 
 _ABSENT = object()
+_MODELS: dict[str, type[BaseModel]] = {
+    "dataset": DatasetEntry,
+    "traces": TracesEntry,
+    "scorers": ScorerEntry,
+}
+"""The model of what stands under a key, wherever it stands."""
 
 
-def _located(loc: tuple[str | int, ...], data: Any) -> tuple[Place, type[BaseModel]]:
+def _located(loc: tuple[str | int, ...], data: Any, model: type[BaseModel]) -> tuple[Place, type[BaseModel]]:
     """The place of an error in the file's data, and the model of the mapping that it is about.
 
     Pydantic's own place has the names of types in it.
     """
     place: list[str | int] = []
-    models: Mapping[str, type[BaseModel]] = {
-        "dataset": DatasetEntry,
-        "traces": TracesEntry,
-        "scorers": ScorerEntry,
-    }
-    model: type[BaseModel] = TaskFile
+    models = _MODELS
     for part in loc:
         inner = data.get(part, _ABSENT) if isinstance(data, Mapping) else _ABSENT
         if isinstance(data, list) and isinstance(part, int) and part < len(data):

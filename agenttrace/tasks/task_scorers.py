@@ -16,7 +16,7 @@ from agenttrace.tasks.task_file import ScorerEntry, at
 from agenttrace.tasks.templated_scorer import TemplatedJudge, TemplatedScorer, has_template, named
 from agenttrace.templates.template import MAX_SOURCE, Template, TemplateTrouble, is_template
 
-_PROMPTS = frozenset({"prompt", "conversation"})
+PROMPTS = frozenset({"prompt", "conversation"})
 """Options of judges with placeholders of their own, ``{{actual_output}}``: what they put in is fenced."""
 
 FILE_KEY = "$file"
@@ -51,7 +51,7 @@ def _scorer(entry: ScorerEntry, document: Document, place: Place, examples: Sequ
         raise at(document, place, error) from None
     asks_model = optional(maker, TakesModel) is not None
     options = {
-        name: value if asks_model and name in _PROMPTS else _read(value, document, (*place, name))
+        name: value if asks_model and name in PROMPTS else _read(value, document, (*place, name))
         for name, value in entry.options.items()
     }
     informs = entry.purpose == "qa"

@@ -33,6 +33,7 @@ OF_ANY_STORE = [
         "BeginsAnew",
         "KeepsUnsent",
         "KeepsWatch",
+        "QueuesWork",
         "ReadsTraces",
         "StreamsTraces",
         "TakesScores",
