@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Set
 from contextlib import AbstractContextManager
 from contextvars import copy_context
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from agenttrace.core.errors import ConfigError, did_you_mean
 from agenttrace.core.example import Example
@@ -21,6 +21,13 @@ from agenttrace.scoring.isolation import Call, Isolation, Outcome, Refused, Step
 from agenttrace.tracing.capture import Capture
 from agenttrace.tracing.context import open_calls_in
 from agenttrace.tracing.state import States, unrecorded_context
+
+if TYPE_CHECKING:
+    from agenttrace.remote_agents import OTLPEndpoint, RemoteRun
+
+
+OTLP = "otlp"
+"""The parameter in which a function gets the `RemoteRun` of its run."""
 
 
 class Captured(Protocol):
@@ -60,12 +67,14 @@ def run_example(
     timeout: float | None,
     advice: str = "",
     simulate: SimulatedRunsOf | None = None,
+    endpoint: OTLPEndpoint | None = None,
 ) -> Steps[Run]:
     """The steps that run the agent on a copy of the input; they never raise what the agent raises.
 
     On a timeout the trace holds the spans that had ended by then; the failure says which were open, where the
     agent stood, and `advice`. SystemExit fails the example;
-    KeyboardInterrupt stops the whole evaluation.
+    KeyboardInterrupt stops the whole evaluation. With an `endpoint`, what the agent records elsewhere is
+    waited for, within the timeout; where nothing comes, its run cannot be compared.
     """
     misfit = target.misfit(example)
     if misfit is not None:
@@ -74,13 +83,17 @@ def run_example(
     simulated = SimulatedRuns(()) if simulate is None else simulate(example)
     with reading_no_states(capture()) as captured:
         states = captured.states if isinstance(captured, Capture) else None
+        remote = None if endpoint is None else endpoint.run_in(captured)
         yield from _read(states, isolation, timeout)
-        call = Call(target.function, args, kwargs, copy_context(), timeout)
+        call = Call(target.function, args, target.with_otlp(kwargs, remote), copy_context(), timeout)
         simulated.hold_in(call.context)
         outcome = yield from isolation.run(call)
         open_calls = open_calls_in(call.context) if outcome.timed_out else []
         if states is not None and outcome.timed_out:
             states.give_up("the agent was still running")
+        if remote is not None:
+            left = None if timeout is None else max(timeout - outcome.duration, 0.0)
+            yield from remote.rest(left, failed=outcome.timed_out or outcome.error is not None)
         yield from _read(states, isolation, timeout)
     if isinstance(outcome.error, Refused):
         return Run(example, None, why_not_comparable=str(outcome.error))
@@ -96,6 +109,8 @@ def run_example(
     trouble = simulated.trouble(ended=failure is None)
     if trouble is not None:  # whatever the agent made of it, this was no run of its own
         failure = None
+    if remote is not None and failure is None:
+        trouble = trouble or remote.trouble
     return Run(example.changed(**fields), trace, failure, trouble, duration=outcome.duration)
 
 
@@ -158,10 +173,12 @@ class Target:
     required: frozenset[str] | None = None
     accepted: frozenset[str] = frozenset()
     """The parameters, where all of them can be named; `required` is None where one cannot."""
+    takes_otlp: bool = False
+    """Whether its argument `otlp` is given by the evaluation; the signature has none then."""
 
     @classmethod
-    def of(cls, function: Any) -> Target:
-        """Check that a function can be called, once, before anything runs.
+    def of(cls, function: Any, *, otlp: bool = False) -> Target:
+        """Check that a function can be called, once, before anything runs; with `otlp`, that is given to it.
 
         Raises:
             ConfigError: it is a class, or not callable.
@@ -181,12 +198,21 @@ class Target:
             signature = inspect.signature(function)
         except (TypeError, ValueError):  # some builtins have none
             signature = None
+        takes_otlp = otlp and signature is not None and OTLP in signature.parameters
+        if takes_otlp and signature is not None:
+            signature = signature.replace(
+                parameters=[one for one in signature.parameters.values() if one.name != OTLP]
+            )
         label = str(name or type(function).__name__).rpartition("<locals>.")[2]
         parameters = [] if signature is None else list(signature.parameters.values())
         named = all(p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY) for p in parameters)
         required = frozenset(p.name for p in parameters if p.default is p.empty)
         accepted = frozenset(p.name for p in parameters)
-        return cls(function, label, signature, required if named else None, accepted)
+        return cls(function, label, signature, required if named else None, accepted, takes_otlp)
+
+    def with_otlp(self, kwargs: dict[str, Any], remote: RemoteRun | None) -> dict[str, Any]:
+        """The keyword arguments of a run, with `otlp` where the function takes it."""
+        return {**kwargs, OTLP: remote} if self.takes_otlp else kwargs
 
     def misfit(self, example: Example) -> str | None:
         """Return why the example's input does not fit the signature, or None if it does."""
@@ -208,6 +234,8 @@ class Target:
         assert self.signature is not None
         if example.input is None:
             return "; this example has no input"
+        if OTLP in self.signature.parameters and OTLP not in example.input:
+            return "; otlp=True of the evaluation gives it otlp"
         if isinstance(example.input, str):
             return "; a text input is passed as the one argument, a mapping as keyword arguments"
         unknown = [key for key in example.input if key not in self.signature.parameters]

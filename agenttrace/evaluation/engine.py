@@ -12,7 +12,7 @@ from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agenttrace.core.aggregates import tags_of
 from agenttrace.core.errors import AgentTraceError
@@ -33,6 +33,9 @@ from agenttrace.process.threads import DaemonExecutor
 from agenttrace.scoring.apply import apply_scorer, users_traceback
 from agenttrace.scoring.example_scorers import ScorersOf
 from agenttrace.scoring.isolation import AGENT_IS_BACK, Interrupted, Isolation, Steps, carried
+
+if TYPE_CHECKING:
+    from agenttrace.remote_agents import OTLPEndpoint
 
 logger = logging.getLogger("agenttrace")
 
@@ -105,6 +108,9 @@ class Engine:
     """Results that are there already, of a run that this one goes on with."""
     on_result: Callable[[Place, ScoringResult], None] | None = None
     simulate: SimulatedRunsOf | None = None
+    endpoint: OTLPEndpoint | None = None
+    """Where agents send what they record elsewhere."""
+    closes_endpoint: bool = False
     spending: Spending | None = field(default=None, init=False)
     _schedule: Schedule | None = field(default=None, init=False)
     _display: threading.Lock = field(default_factory=threading.Lock, init=False)
@@ -158,6 +164,8 @@ class Engine:
         isolation.close()
         if self.pool is not None:
             self.pool.close()
+        if self.endpoint is not None and self.closes_endpoint:
+            self.endpoint.close()
 
     def _places(self) -> int:
         return min(self.concurrency, len(self.examples) * self.trials)
@@ -210,7 +218,7 @@ class Engine:
         capture, timeout, advice = self.capture, self.timeout, self.advice
         if self.pool is None:
             run = yield from run_example(
-                self.target, example, capture, isolation, timeout, advice, self.simulate
+                self.target, example, capture, isolation, timeout, advice, self.simulate, self.endpoint
             )
         else:
             run = yield from self.pool.run(self.target, example, capture, timeout, advice)

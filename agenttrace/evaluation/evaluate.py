@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from agenttrace.core.example import Example
 from agenttrace.core.protocols import ChatModel, Scorer, Store
@@ -21,6 +21,9 @@ from agenttrace.evaluation.run import (
 from agenttrace.evaluation.schedule import Settled
 from agenttrace.evaluation.simulated import Simulate
 from agenttrace.evaluation.trials import MAX_TRIALS, Trials, TrialsBy
+
+if TYPE_CHECKING:
+    from agenttrace.remote_agents import OTLPEndpoint
 
 
 def run_evaluation(
@@ -47,6 +50,7 @@ def run_evaluation(
     measure: Measure | None = None,
     resume: str | None = None,
     simulate: Simulate | None = None,
+    otlp: bool | OTLPEndpoint | None = None,
     require: None = None,
     baseline: None = None,
 ) -> EvaluationReport:
@@ -85,6 +89,12 @@ def run_evaluation(
     `simulate` answers calls of tools in their place: a mapping of tools to answers (see `Tracer.simulate`), a
     `Simulation`, or a `Recording`. Each run begins anew. An example's own `simulate` answers before it. A run
     in which a call had no answer is *errored*.
+
+    With ``otlp=True`` the agent may record elsewhere: in a child process, a server, another language. A
+    parameter `otlp` of `function` gets a `RemoteRun`, with the variables for a child process and the headers
+    for a request. What arrives by OpenTelemetry joins the calls recorded here; it is waited for, within
+    `timeout`. A run of which no span arrives is *errored*. Agents that are servers already send to an
+    `OTLPEndpoint`, which is given in place of True.
 
     `progress` is called with each result. One that raises, SystemExit too, is logged and not called again: a
     broken display must not lose results. To end the run from there raise KeyboardInterrupt.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict, Unpack
 
 from agenttrace.core.errors import ConfigError, ExpectationError, ScorerError, did_you_mean
 from agenttrace.core.example import Example, label_of
@@ -26,6 +26,7 @@ from agenttrace.evaluation.agent_run import Captured, CaptureScope, Target
 from agenttrace.evaluation.budget import Budget
 from agenttrace.evaluation.engine import Engine, Measure, Progress
 from agenttrace.evaluation.estimate import estimate_of
+from agenttrace.evaluation.remote import endpoint_of
 from agenttrace.evaluation.run_header import RunHeader
 from agenttrace.evaluation.schedule import Place, Settled
 from agenttrace.evaluation.simulated import Simulate, refuse_elsewhere, simulated_runs
@@ -35,7 +36,7 @@ from agenttrace.evaluation.trials import (
     Trials,
     TrialsBy,
     examples_of_trials,
-    settled_by,
+    trials_of,
 )
 from agenttrace.evaluation.worker_pool import pool_of
 from agenttrace.redaction import Redaction
@@ -46,6 +47,9 @@ from agenttrace.scoring.isolation import Interrupted
 from agenttrace.tracing.capture import capture
 from agenttrace.tracing.decorator import enabled_by_environment
 from agenttrace.tracing.default_recorder import default_recorder
+
+if TYPE_CHECKING:
+    from agenttrace.remote_agents import OTLPEndpoint
 
 TIMEOUT = 300.0
 """Seconds that one run of the agent, and each scorer, may take by default."""
@@ -97,6 +101,7 @@ class EvaluationOptions(TypedDict, total=False):
     measure: Measure | None
     resume: str | None
     simulate: Simulate | None
+    otlp: bool | OTLPEndpoint | None
 
 
 def check_option_names(function: str, options: Iterable[str], *more: str) -> None:
@@ -254,13 +259,16 @@ def _engine_of(
 ) -> Engine:
     """The engine as the options say. Raises ConfigError where they cannot be used."""
     tracer, function = options.get("tracer"), options.get("function")
-    trials, settled = trials_of(options)
+    trials, settled = trials_of(
+        options.get("trials", 1), options.get("max_trials", MAX_TRIALS), options.get("settled")
+    )
     budget, stop_after = options.get("budget"), options.get("stop_after")
+    endpoint = endpoint_of(options.get("otlp"), function, options.get("executor"))
     engine = Engine(
         examples=examples,
         scorers=suite,
         scorers_of=scorers_of,
-        target=None if function is None else Target.of(function),
+        target=None if function is None else Target.of(function, otlp=endpoint is not None),
         capture=_capture_of(tracer),
         concurrency=options.get("concurrency", 1),
         timeout=options.get("timeout", TIMEOUT),
@@ -271,6 +279,8 @@ def _engine_of(
         executor=options.get("executor"),
         progress=options.get("progress"),
         simulate=simulated_runs(options.get("simulate"), examples, function),
+        endpoint=endpoint,
+        closes_endpoint=options.get("otlp") is True,
         recording=enabled_by_environment() and getattr(tracer, "enabled", True),
     )
     check_limits(engine.concurrency, engine.timeout, stop_after)
@@ -366,25 +376,6 @@ def check_needs(examples: Iterable[Example], scorers_of: ScorersOf) -> None:
                 who = "" if text.startswith(scorer.name) else f"the scorer {scorer.name!r}: "
                 kind = next((cause for cause in _CAUSES if isinstance(error, cause)), ScorerError)
                 raise kind(f"{label_of(position, example)}: {who}{text}") from error
-
-
-def trials_of(options: EvaluationOptions) -> tuple[int, Settled | None]:
-    """Return how many trials of an example there are at most, and what settles its verdict before.
-
-    Raises:
-        ConfigError: `trials` is neither a number nor ``"auto"``, or an option needs the other.
-    """
-    trials, settled = options.get("trials", 1), options.get("settled")
-    max_trials = options.get("max_trials", MAX_TRIALS)
-    if not is_whole(max_trials, 1):
-        raise ConfigError(f"max_trials is a whole number from 1, got {max_trials!r}")
-    if trials == "auto":
-        return max_trials, settled_by((), max_trials) if settled is None else settled
-    if not is_whole(trials, 1):
-        raise ConfigError(f"trials is a whole number from 1, or 'auto'; got {trials!r}")
-    if settled is not None:
-        raise ConfigError(f"settled says when trials='auto' are enough; got trials={trials!r}")
-    return trials, None
 
 
 def check_limits(concurrency: int, timeout: float | None, stop_after: int | None) -> None:

@@ -174,3 +174,20 @@ def as_trials(results: Sequence[ScoringResult], places: Sequence[int]) -> tuple[
         for place in sorted(groups)
         for trial, result in enumerate(groups[place], 1)
     )
+
+
+def trials_of(trials: Trials, max_trials: int, settled: Settled | None) -> tuple[int, Settled | None]:
+    """Return how many trials of an example there are at most, and what settles its verdict before.
+
+    Raises:
+        ConfigError: `trials` is neither a number nor ``"auto"``, or an option needs the other.
+    """
+    if not is_whole(max_trials, 1):
+        raise ConfigError(f"max_trials is a whole number from 1, got {max_trials!r}")
+    if trials == "auto":
+        return max_trials, settled_by((), max_trials) if settled is None else settled
+    if not is_whole(trials, 1):
+        raise ConfigError(f"trials is a whole number from 1, or 'auto'; got {trials!r}")
+    if settled is not None:
+        raise ConfigError(f"settled says when trials='auto' are enough; got trials={trials!r}")
+    return trials, None

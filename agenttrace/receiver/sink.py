@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from agenttrace.core import semconv
 from agenttrace.core.batch import Batch
 from agenttrace.core.protocols import Store
 from agenttrace.core.span import Span
 from agenttrace.otlp_in.reading import to_store
-from agenttrace.otlp_in.tables import EVENT
 from agenttrace.redaction import Redaction
-from agenttrace.redaction.received import redact_received
+from agenttrace.redaction.received import redact_arrived
 
 MOST_AT_ONCE = 4_000
 """Spans in one transaction."""
@@ -54,14 +52,9 @@ class StoreSink:
         """Keep the spans; those of one trace say what is known of each other."""
         by_trace: dict[int, list[Span]] = {}
         for span in spans:
-            by_trace.setdefault(span.trace_key, []).append(self._ready(span))
+            by_trace.setdefault(span.trace_key, []).append(redact_arrived(span, self._redaction))
         rows = [row for together in by_trace.values() for row in to_store(together)]
         for at in range(0, len(rows), MOST_AT_ONCE):
             self._store.write(Batch(rows[at : at + MOST_AT_ONCE]))
         if self._stored is not None:
             self._stored(rows)
-
-    def _ready(self, span: Span) -> Span:
-        if semconv.RECEIVED in span.attributes and span.span_type != EVENT:
-            return redact_received(span, self._redaction)
-        return self._redaction.span(span)

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from agenttrace.core import semconv
 from agenttrace.core.jsonable import to_json
 from agenttrace.core.span import Span
 from agenttrace.otlp_in.facts import with_facts
+from agenttrace.otlp_in.tables import EVENT
 from agenttrace.otlp_in.values import value_of
 from agenttrace.redaction import Redaction
+
+
+def redact_arrived(span: Span, redaction: Redaction) -> Span:
+    """A span that arrived, without secrets, whichever it is: another library's, ours, a log record."""
+    if semconv.RECEIVED in span.attributes and span.span_type != EVENT:
+        return redact_received(span, redaction)
+    return redaction.span(span)
 
 
 def redact_received(span: Span, redaction: Redaction) -> Span:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
+from functools import partial
 from types import TracebackType
 from typing import Any, NamedTuple
 
@@ -180,6 +181,11 @@ class Capture:
         pipeline = self._scope.pipeline
         return PartElsewhere(self._scope.trace_key, self._scope.project, pipeline.redaction, self._limits)
 
+    @property
+    def scope(self) -> Scope | None:
+        """The trace that is being captured; None before the block."""
+        return self._scope
+
     def take(self, recorded: RecordedElsewhere) -> None:
         """Add what another process recorded for this trace: it goes where calls of this process go."""
         assert self._scope is not None, "a capture that is not open has no trace"
@@ -239,6 +245,21 @@ class PartElsewhere(NamedTuple):
 def _admitted(value: Frozen) -> Frozen:
     """A value of a capture, which `_Tee` weighs when its call has ended."""
     return value
+
+
+def receive(scope: Scope, span: Span) -> None:
+    """Add a span that arrived by OpenTelemetry to a trace: to its capture, after that to the store."""
+    record = ReceivedSpan(scope, time.monotonic_ns(), partial(_received_span, span))
+    if len(scope.queue) < scope.limit:
+        scope.queue.append(record)
+    elif scope.limit:  # else nothing is passed on
+        scope.pipeline.count_queue_full(record)
+
+
+def _received_span(span: Span, redaction: Redaction) -> Span:
+    from agenttrace.redaction.received import redact_arrived  # on use: most captures need none of it
+
+    return redact_arrived(span, redaction)
 
 
 def _span_of(record: Record, redaction: Redaction) -> Span | None:

@@ -102,6 +102,10 @@ def admitted(rate: float) -> bool:
     return rate == 1 or int.from_bytes(os.urandom(4), "big") < rate * (1 << 32)
 
 
+_MOST_OF_OUR_OWN = 1 << 32
+"""Ids of spans in a row that one process may give in one trace."""
+
+
 class Scope:
     """One trace while it is being recorded: its id, its counter of spans, the queue for its records.
 
@@ -115,6 +119,7 @@ class Scope:
         "limit",
         "limits",
         "next",
+        "outside_parent",
         "pipeline",
         "project",
         "queue",
@@ -143,6 +148,8 @@ class Scope:
         self.limits = pipeline.limits
         self.weigh: Callable[[Frozen], Any] = pipeline.weigh
         self.remote_parent = remote_parent
+        self.outside_parent: int | None = None
+        """The parent that other processes are told where no call runs here; below it are roots."""
         self.attributes: dict[str, Any] | None = None
         self.secrets: dict[int, set[str]] | None = None
         """The secrets among the arguments of calls that failed and of those around them, by their `INDEX`."""
@@ -154,6 +161,10 @@ class Scope:
     def span_key(self, index: int) -> int:
         """The id of the span that started as number `index`."""
         return (self.base + index) & SPAN_KEY_MASK or 1
+
+    def is_own(self, span_key: int) -> bool:
+        """Whether a span id is one that this process gave to a span of this trace."""
+        return (span_key - self.base) & SPAN_KEY_MASK < _MOST_OF_OUR_OWN
 
     def go_on_after_fork(self) -> None:
         """In a forked child that goes on with this trace: use numbers of spans far away from the parent's.

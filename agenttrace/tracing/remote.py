@@ -45,7 +45,8 @@ def inject(headers: MutableMapping[str, str]) -> MutableMapping[str, str]:
         headers.pop(HEADER, None)
     elif record is not None:
         scope: Scope = record[SCOPE]
-        span_key = scope.remote_parent if record[OBSERVED] is None else key_of(record)
+        outside = scope.remote_parent or scope.outside_parent
+        span_key = outside if record[OBSERVED] is None else key_of(record)
         if span_key is not None:
             headers[HEADER] = f"00-{trace_id_text(scope.trace_key)}-{span_id_text(span_key)}-01"
     return headers
