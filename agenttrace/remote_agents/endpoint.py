@@ -49,8 +49,8 @@ class OTLPEndpoint:
         for name, value in (("wait", wait), ("pause", pause)):
             if not (is_number(value) and value >= 0):
                 raise ConfigError(f"{name} is a number of seconds from 0, got {value!r}")
-        self.wait = wait
-        self.pause = pause
+        self._wait = wait
+        self._pause = pause
         self.token = secrets.token_hex(16)
         self._lock = threading.Lock()
         self._by_token: dict[str, RemoteRun] = {}
@@ -74,6 +74,16 @@ class OTLPEndpoint:
             if self._server is None:
                 self._server = _Server(self)
             return self._server.address
+
+    @property
+    def wait(self) -> float:
+        """As it was given."""
+        return self._wait
+
+    @property
+    def pause(self) -> float:
+        """As it was given."""
+        return self._pause
 
     @property
     def environment(self) -> dict[str, str]:

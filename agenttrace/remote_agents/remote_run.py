@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from agenttrace.core.identity import new_span_key, span_id_text, trace_id_text
 from agenttrace.core.span import Span
@@ -17,11 +17,31 @@ from agenttrace.tracing.capture import MAX_CAPTURED, receive
 from agenttrace.tracing.record import Scope
 from agenttrace.tracing.remote import HEADER, inject, read_traceparent
 
-if TYPE_CHECKING:
-    from agenttrace.remote_agents.endpoint import OTLPEndpoint
-
 AFTER_FAILURE = 0.5
 """Seconds that are waited for the spans of an agent that failed, or was late."""
+
+
+class Endpoint(Protocol):
+    """What takes the spans of several runs."""
+
+    @property
+    def endpoint(self) -> str:
+        """Its address."""
+        ...
+
+    @property
+    def wait(self) -> float:
+        """Seconds to wait for what is known to be missing."""
+        ...
+
+    @property
+    def pause(self) -> float:
+        """Seconds in which nothing must have come."""
+        ...
+
+    def what_came_instead(self) -> str:
+        """What came that belongs to no run, in words."""
+        ...
 
 
 class RemoteRun:
@@ -31,7 +51,7 @@ class RemoteRun:
     to which run a span belongs; of an agent that begins traces of its own, the token in `environment` does.
     """
 
-    def __init__(self, endpoint: OTLPEndpoint, token: str, scope: Scope) -> None:
+    def __init__(self, endpoint: Endpoint, token: str, scope: Scope) -> None:
         self.token = token
         self._endpoint = endpoint
         self._scope = scope
