@@ -1,15 +1,16 @@
-"""``agenttrace serve``: the pages of a store for a team."""
+"""``agenttrace serve``: the pages of a store for a team, and the door for the spans of its agents."""
 
 from __future__ import annotations
 
 import click
 
-from agenttrace.cli.store_option import store_option
-from agenttrace.cli.view import file_store
-from agenttrace.core.errors import ConfigError
+from agenttrace.cli.store_option import place, shared_store, store_option
+from agenttrace.core.errors import ConfigError, StoreError
+from agenttrace.service import Service, Tokens
+from agenttrace.service.tokens import OneToken
 from agenttrace.viewer.serving import PORT, guard_of, is_loopback, listen
-from agenttrace.viewer.serving import serve as serve_pages
 from agenttrace.viewer.token_file import own_token, read_token
+from agenttrace.work import Observing, read_rules
 
 
 @click.command("serve")
@@ -23,7 +24,15 @@ from agenttrace.viewer.token_file import own_token, read_token
     metavar="FILE",
     help="Who knows the token in it may look. [default on loopback: your own token, as with view]",
 )
-@click.option("--no-token", is_flag=True, help="On loopback: let every user of this machine look.")
+@click.option("--no-token", is_flag=True, help="On loopback: let every user of this machine look, and send.")
+@click.option(
+    "--tokens",
+    metavar="FILE",
+    help="Who may send spans: lines of a token and a project. [default: the token of the pages]",
+)
+@click.option(
+    "--rules", metavar="FILE", help="Have what arrives scored by `agenttrace work` as these rules say."
+)
 @click.option("--read-only", is_flag=True, help="Take nothing that is said of what is shown.")
 @click.option("--root-path", default="", metavar="/PATH", help="What addresses begin with, behind a proxy.")
 @click.option(
@@ -35,13 +44,16 @@ def serve(
     port: int,
     token_file: str | None,
     no_token: bool,
+    tokens: str | None,
+    rules: str | None,
     read_only: bool,
     root_path: str,
     trusted_host: tuple[str, ...],
 ) -> None:
-    """Serve the pages of a store, such as a team's, until Control-C.
+    """Serve the pages of a store, such as a team's, and take spans for it, until Control-C.
 
-    Beyond this machine only with a token: browsers enter with /?token=…, programs send it as a bearer.
+    Beyond this machine only with a token: browsers enter with /?token=…, programs send it as a bearer. Spans
+    come by OpenTelemetry: POST /v1/traces and /v1/logs. /healthz says whether the store can be used.
     """
     if not is_loopback(host) and token_file is None:
         raise ConfigError(
@@ -52,17 +64,22 @@ def serve(
         raise ConfigError("give either --token-file or --no-token")
     if root_path and (not root_path.startswith("/") or root_path.startswith("//") or root_path.endswith("/")):
         raise ConfigError(f"--root-path begins with one slash and ends without, got {root_path!r}")
-    source = file_store(store)
+    source = shared_store(store)
     token = None if no_token else own_token() if token_file is None else read_token(token_file)
+    admits = OneToken(token) if tokens is None else Tokens(tokens)
+    stored = None if rules is None else Observing(source, read_rules(rules)).arrived
     listener = listen(host, port)
     number = listener.getsockname()[1]
     shown = f"[{host}]" if ":" in host else host
-    click.echo(f"http://{shown}:{number}{root_path}/ serves {source.path} (Ctrl-C ends)")
+    click.echo(f"http://{shown}:{number}{root_path}/ serves {place(source)} (Ctrl-C ends)")
+    click.echo(f"spans are taken at http://{shown}:{number}/v1/traces", err=True)
     if token is None:
         click.echo("without a token: every user of this machine can read what is recorded", err=True)
     try:
         guard = guard_of(host, number, token, trusted_host, read_only=read_only)
-        serve_pages(source, listener, guard, root=root_path)
+        is_done = Service(source, guard, admits, root=root_path, stored=stored).run(listener)
     finally:
         listener.close()
         source.close()
+    if not is_done:
+        raise StoreError(f"{place(source)} could not be written at the end; clients send again what they can")

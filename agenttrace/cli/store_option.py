@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 import click
 
-from agenttrace.core.errors import StoreError
+from agenttrace.core.errors import ConfigError, StoreError
 from agenttrace.core.protocols import Store
-from agenttrace.store import SQLiteStore, open_store
+from agenttrace.store import MemoryStore, SQLiteStore, open_store
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -20,7 +20,8 @@ def store_option(command: F) -> F:
     return click.option(
         "--store",
         metavar="PATH",
-        help="The store's file, or sqlite:///file. [default: AGENTTRACE_STORE, else ./.agenttrace/traces.db]",
+        help="The store's file, sqlite:///file or postgresql://host/database. [default: AGENTTRACE_STORE, "
+        "else ./.agenttrace/traces.db]",
     )(command)
 
 
@@ -37,8 +38,23 @@ def store_to_read(path: str | None) -> Store:
     return store
 
 
+def shared_store(where: str | None) -> Store:
+    """Return the store that ``--store`` names, which other processes may use, too; it need not be there yet.
+
+    Raises:
+        ConfigError: it is one in memory.
+    """
+    store = open_store(where)
+    if isinstance(store, MemoryStore):
+        raise ConfigError("a store in memory can only be seen by its own process; give --store a file")
+    return store
+
+
 def place(store: Store) -> str:
-    """Return the text that stands for a store in messages: its path, and if no file exists there yet."""
+    """Return the text that stands for a store in messages: where it is, and if no file exists there yet."""
+    address = getattr(store, "address", None)
+    if isinstance(address, str):
+        return address
     if not isinstance(store, SQLiteStore):
         return "the store in memory"
     return store.path if os.path.lexists(store.path) else f"{store.path}, which is not there yet"

@@ -10,11 +10,11 @@ import click
 
 from agenttrace.cli.annotate import user_name
 from agenttrace.cli.main import own_command
-from agenttrace.cli.store_option import store_option
-from agenttrace.core.errors import ConfigError, StoreError
+from agenttrace.cli.store_option import shared_store, store_option
+from agenttrace.core.errors import StoreError
 from agenttrace.core.protocols import Store
 from agenttrace.core.query_parsing import parse
-from agenttrace.store import SQLiteStore, open_store
+from agenttrace.store import SQLiteStore
 from agenttrace.store.viewer_note import Running, remove_note, running_viewer, write_note
 from agenttrace.viewer.reads import Reads
 from agenttrace.viewer.serving import cookie_name, guard_of, listen, serve
@@ -39,10 +39,11 @@ def view(
     ID is the beginning of a trace's or a run's id (four digits or more); last is the newest trace, failed
     the newest one that failed.
     """
-    source = file_store(store)
+    source = shared_store(store)
     path = _page_of(source, what)
     token = None if no_token else own_token()
-    running = None if port is not None or no_token or read_only else running_viewer(source.path)
+    file = source.path if isinstance(source, SQLiteStore) else None
+    running = None if port is not None or no_token or read_only or not file else running_viewer(file)
     if running is not None:
         click.echo(f"{running.url} shows this store already")
         _open(f"{running.url.rstrip('/')}{path}", token, no_open=no_open)
@@ -53,28 +54,17 @@ def view(
     try:
         if no_token:
             click.echo("without a token: every user of this machine can read what is recorded", err=True)
-        else:  # first: who reads the line below may ask for this viewer at once
-            write_note(source.path, Running(url, os.getpid()))
+        elif file is not None:  # first: who reads the line below may ask for this viewer at once
+            write_note(file, Running(url, os.getpid()))
         click.echo(f"{_address(url.rstrip('/') + path, token if no_open else None)} (Ctrl-C ends)")
         _open(url.rstrip("/") + path, token, no_open=no_open)
         guard = guard_of(_HOST, number, token, read_only=read_only)
         serve(source, listener, guard, reader=user_name() or "")
     finally:
-        remove_note(source.path, os.getpid())
+        if file is not None:
+            remove_note(file, os.getpid())
         listener.close()
         source.close()
-
-
-def file_store(where: str | None) -> SQLiteStore:
-    """Return the store in a file that ``--store`` names; the file need not be there yet.
-
-    Raises:
-        ConfigError: it is no file.
-    """
-    source = open_store(where)
-    if not isinstance(source, SQLiteStore):
-        raise ConfigError("a store in memory can only be seen by its own process; give --store a file")
-    return source
 
 
 def _page_of(source: Store, what: str | None) -> str:

@@ -102,24 +102,28 @@ class OTLPReceiver:
         project = self._admit(headers)
         if isinstance(project, Outcome):
             return project
-        full = self.intake.refusal(int(headers.get("content-length", "0")))
-        if full is not None:
-            self.intake.counts.turned_away += 1
-            return full
-        body = bytearray()
+        reserved = 0
         try:
+            body = bytearray()
             async with asyncio.timeout(self._seconds_to_send):
                 more = True
                 while more:
                     message = await receive()
                     if message["type"] == "http.disconnect":
                         return None
-                    body += message.get("body", b"")
+                    part = message.get("body", b"")
                     more = message.get("more_body", False)
-                    if len(body) > self._most_bytes:
+                    if len(body) + len(part) > self._most_bytes:
                         return self._too_long()
+                    full = self.intake.reserve(len(part))
+                    if full is not None:
+                        return full
+                    reserved += len(part)
+                    body += part
         except TimeoutError:
             return Outcome(408, f"the body took longer than {self._seconds_to_send:g} s", retry_after=1)
+        finally:
+            self.intake.release(reserved)
         ended = self.intake.offer(Waiting(bytes(body), _encoding(headers), kind, project))
         try:
             return await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(ended)), self._answer_seconds)
@@ -134,7 +138,7 @@ def _encoding(headers: Headers) -> str:
 async def _answer(send: Send, outcome: Outcome, content_type: str, signal: Signal) -> None:
     body = body_of(outcome, content_type, signal)
     headers = {"content-type": content_type, "content-length": str(len(body)), **outcome.headers}
-    if outcome.status in (408, 413):
+    if outcome.status in (401, 403, 408, 413, 429):
         headers["connection"] = "close"  # what the client still sends is not read
     await send(
         {

@@ -90,6 +90,21 @@ class Intake:
             return Outcome(429, "too much waits here to be kept", retry_after=RETRY_SECONDS)
         return None
 
+    def reserve(self, size: int) -> Outcome | None:
+        """Set bytes aside for a request that is being read, or say why not; `release` gives them back."""
+        with self._changed:
+            refusal = self.refusal(size)
+            if refusal is None:
+                self._bytes += size
+            else:
+                self.counts.turned_away += 1
+            return refusal
+
+    def release(self, size: int) -> None:
+        """Give back bytes that were set aside."""
+        with self._changed:
+            self._bytes -= size
+
     def offer(self, request: Waiting) -> Future[Outcome]:
         """Take a request, or refuse it at once; returns what becomes of it. Any thread may call this."""
         with self._changed:

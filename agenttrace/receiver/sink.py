@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from agenttrace.core.batch import Batch
+from agenttrace.core.errors import StoreError
 from agenttrace.core.protocols import Store
 from agenttrace.core.span import Span
 from agenttrace.otlp_in.reading import to_store
@@ -14,6 +15,9 @@ from agenttrace.redaction.received import redact_arrived
 
 MOST_AT_ONCE = 4_000
 """Spans in one transaction."""
+
+
+_SECONDS_TO_RETURN = 1.0
 
 
 class Sink(Protocol):
@@ -49,12 +53,21 @@ class StoreSink:
         self._stored = stored
 
     def write(self, spans: Sequence[Span]) -> None:
-        """Keep the spans; those of one trace say what is known of each other."""
+        """Keep the spans; those of one trace say what is known of each other.
+
+        Raises:
+            StoreError: the store cannot be written now. What its memory keeps meanwhile is not answered for:
+                it is gone when the process is killed.
+        """
+        if self._store.health().waiting and not self._store.flush(_SECONDS_TO_RETURN):
+            raise StoreError("the store cannot be written")
         by_trace: dict[int, list[Span]] = {}
         for span in spans:
             by_trace.setdefault(span.trace_key, []).append(redact_arrived(span, self._redaction))
         rows = [row for together in by_trace.values() for row in to_store(together)]
         for at in range(0, len(rows), MOST_AT_ONCE):
             self._store.write(Batch(rows[at : at + MOST_AT_ONCE]))
+        if self._store.health().waiting:
+            raise StoreError("the store cannot be written")
         if self._stored is not None:
             self._stored(rows)

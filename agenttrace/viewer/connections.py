@@ -25,6 +25,8 @@ class BoundedProtocol(H11Protocol):
     """
 
     seconds_to_send = SECONDS_TO_SEND
+    most_bytes = MOST_BYTES_OF_A_REQUEST
+    most_connections = MOST_CONNECTIONS
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -35,7 +37,7 @@ class BoundedProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """A client has come: it is sent away where there are too many."""
         super().connection_made(transport)
-        if len(self.connections) > MOST_CONNECTIONS:
+        if len(self.connections) > self.most_connections:
             transport.write(_FULL)
             transport.close()
             return
@@ -46,7 +48,7 @@ class BoundedProtocol(H11Protocol):
         if self.transport.is_closing():
             return
         self._bytes += len(data)
-        if self._bytes > MOST_BYTES_OF_A_REQUEST:
+        if self._bytes > self.most_bytes:
             self._stop_waiting()
             self.transport.abort()
             return
@@ -81,6 +83,15 @@ class BoundedProtocol(H11Protocol):
             self._waiting = None
 
 
-def protocol_of(seconds_to_send: float) -> type[BoundedProtocol]:
-    """The protocol with another patience."""
-    return type("BoundedProtocol", (BoundedProtocol,), {"seconds_to_send": seconds_to_send})
+def protocol_of(
+    seconds_to_send: float,
+    most_bytes: int = MOST_BYTES_OF_A_REQUEST,
+    most_connections: int = MOST_CONNECTIONS,
+) -> type[BoundedProtocol]:
+    """The protocol with other bounds."""
+    bounds = {
+        "seconds_to_send": seconds_to_send,
+        "most_bytes": most_bytes,
+        "most_connections": most_connections,
+    }
+    return type("BoundedProtocol", (BoundedProtocol,), bounds)

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 import uvicorn
 
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.protocols import Store
 from agenttrace.viewer.app import application
-from agenttrace.viewer.connections import LONGEST_HEAD, MOST_CONNECTIONS, SECONDS_TO_SEND, protocol_of
+from agenttrace.viewer.connections import (
+    LONGEST_HEAD,
+    MOST_BYTES_OF_A_REQUEST,
+    MOST_CONNECTIONS,
+    SECONDS_TO_SEND,
+    protocol_of,
+)
 from agenttrace.viewer.guard import ANNOTATIONS, LOOPBACK, Guard
 
 PORT = 7717
@@ -83,16 +89,29 @@ def server_of(
 
     A request's head, and then its body, must arrive within `seconds_to_send` each.
     """
+    return running_server(
+        application(store, guard, root=root, reader=reader), seconds_to_send=seconds_to_send
+    )
+
+
+def running_server(
+    app: Callable[..., Awaitable[None]],
+    *,
+    seconds_to_send: float = SECONDS_TO_SEND,
+    most_bytes: int = MOST_BYTES_OF_A_REQUEST,
+    most_connections: int = MOST_CONNECTIONS,
+) -> uvicorn.Server:
+    """A server for an application, bounded in connections and in what clients send."""
     config = uvicorn.Config(
-        application(store, guard, root=root, reader=reader),
+        app,
         log_level="warning",
         access_log=False,
         lifespan="off",
         ws="none",
-        http=protocol_of(seconds_to_send),
+        http=protocol_of(seconds_to_send, most_bytes, most_connections),
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=MOST_CONNECTIONS + 1,
+        limit_concurrency=most_connections + 1,
         h11_max_incomplete_event_size=LONGEST_HEAD,
         timeout_keep_alive=_KEEP_ALIVE,
         timeout_graceful_shutdown=2,
