@@ -9,7 +9,10 @@ import time
 
 import httpx
 import pytest
+from click.testing import CliRunner
 
+from agenttrace import OTLPExporter, Tracer
+from agenttrace.cli.main import cli
 from agenttrace.core.errors import ConfigError, StoreError
 from agenttrace.service import Service, Tokens
 from agenttrace.service.state import StoreState
@@ -95,11 +98,15 @@ def run():
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def store(request, tmp_path):
+def address(request, tmp_path):
     if request.param == "postgres":
-        store = open_store(request.getfixturevalue("postgres_address"))
-    else:
-        store = SQLiteStore(tmp_path / "traces.db")
+        return request.getfixturevalue("postgres_address")
+    return str(tmp_path / "traces.db")
+
+
+@pytest.fixture
+def store(address):
+    store = open_store(address)
     yield store
     store.close()
 
@@ -251,8 +258,8 @@ def test_what_the_memory_of_a_file_keeps_is_not_answered_for(run, tmp_path):
     assert len(store.traces()) == 1
 
 
-def serve(store, *more):
-    environment = {**os.environ, "XDG_STATE_HOME": os.path.dirname(store)}
+def serve(store, *more, folder=None):
+    environment = {**os.environ, "XDG_STATE_HOME": str(folder or os.path.dirname(store))}
     process = subprocess.Popen(
         [sys.executable, "-m", "agenttrace", "serve", "--store", store, "--port", "0", "--no-token", *more],
         stdout=subprocess.PIPE,
@@ -307,16 +314,11 @@ def test_a_service_that_is_killed_has_stored_what_it_answered_once(tmp_path):
     assert sorted((int(line.trace_id, 16), line.spans) for line in lines) == [(n, 5) for n in range(1, 30)]
 
 
-def test_an_exporter_of_the_opentelemetry_sdk_is_understood(run, token_file):
+def test_our_own_exporter_is_understood(run, token_file):
     pytest.importorskip("opentelemetry.proto")
-    from agenttrace.exporters.otlp_http import OTLPExporter
-    from agenttrace.tracer import Tracer
-
     store = MemoryStore()
     service = run(store, Tokens(token_file))
-    exporter = OTLPExporter(
-        f"http://127.0.0.1:{service.port}/v1/traces", headers={"Authorization": f"Bearer {SHOP}"}
-    )
+    exporter = OTLPExporter(f"http://127.0.0.1:{service.port}", headers={"authorization": f"Bearer {SHOP}"})
     tracer = Tracer(project_name="mine", store="memory", exporters=[exporter])
 
     @tracer.observe(span_type="tool")
@@ -331,11 +333,81 @@ def test_an_exporter_of_the_opentelemetry_sdk_is_understood(run, token_file):
     assert [call.arguments for call in store.trace(line.trace_id).tool_calls] == [{"city": "Paris"}]
 
 
+@pytest.mark.parametrize("compression", ["NoCompression", "Gzip", "Deflate"])
+def test_an_exporter_of_the_opentelemetry_sdk_is_understood(run, token_file, compression):
+    http = pytest.importorskip("opentelemetry.exporter.otlp.proto.http")
+    sdk = pytest.importorskip("opentelemetry.sdk.trace")
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+
+    store = MemoryStore()
+    service = run(store, Tokens(token_file))
+    provider = sdk.TracerProvider()
+    exporter = OTLPSpanExporter(
+        f"http://127.0.0.1:{service.port}/v1/traces",
+        headers={"authorization": f"Bearer {SHOP}"},
+        compression=http.Compression[compression],
+    )
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    said = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "get_weather",
+        "gen_ai.tool.call.arguments": '{"city": "Paris"}',
+    }
+    with provider.get_tracer("a framework").start_as_current_span("execute_tool", attributes=said):
+        pass
+    provider.shutdown()
+    [line] = store.traces()
+    assert [(call.name, call.arguments) for call in store.trace(line.trace_id).tool_calls] == [
+        ("get_weather", {"city": "Paris"})
+    ]
+
+
+RULES = """
+observe:
+  - name: sound
+    project: shop
+    scorers: [Loop]
+    rest: 0
+    rest_without_root: 0
+"""
+
+
+def test_what_arrives_is_scored_by_a_worker_as_the_rules_say(tmp_path, address, store):
+    rules = tmp_path / "rules.yaml"
+    rules.write_text(RULES)
+    tokens = tmp_path / "tokens"
+    tokens.write_text(f"{SHOP} shop\n{OTHER} *\n")
+    tokens.chmod(0o600)
+    process, url = serve(address, "--rules", str(rules), "--tokens", str(tokens), folder=tmp_path)
+    try:
+        for token, trace in ((SHOP, 1), (OTHER, 2)):
+            headers = {"authorization": f"Bearer {token}"}
+            body = request(trace, 2)
+            for _ in range(2):  # sent twice, as exporters do that heard no answer
+                answer = httpx.post(f"{url}/v1/traces", json=body, headers=headers, trust_env=False)
+                assert answer.status_code == 200
+        command = [sys.executable, "-m", "agenttrace", "work", "--once", "--rules", str(rules), "--store"]
+        for _ in range(2):
+            subprocess.run([*command, address], check=True, timeout=120, stdout=subprocess.DEVNULL)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(60)
+        process.stdout.close()
+    scores = {line.trace_id: store.scores(line.trace_id) for line in store.traces()}
+    assert [score.name for _, score in scores[f"{1:032x}"]] == ["LoopScorer"]
+    assert scores[f"{2:032x}"] == []
+
+
+def test_rules_that_cannot_be_read_end_the_command_before_it_listens(tmp_path):
+    rules = tmp_path / "rules.yaml"
+    rules.write_text("observe: [{name: sound, scorers: [Lop]}]")
+    answer = CliRunner().invoke(cli, ["serve", "--store", str(tmp_path / "t.db"), "--rules", str(rules)])
+    assert answer.exit_code != 0
+    assert "rules.yaml:1" in str(answer.exception) + answer.output
+
+
 def test_the_command_says_where_it_listens_and_refuses_the_world_without_a_token(tmp_path):
-    from click.testing import CliRunner
-
-    from agenttrace.cli.main import cli
-
     answer = CliRunner().invoke(cli, ["serve", "--store", str(tmp_path / "t.db"), "--host", "0.0.0.0"])
     assert answer.exit_code != 0
     assert "--token-file" in str(answer.exception) + answer.output
