@@ -395,7 +395,7 @@ def test_what_arrives_is_scored_by_a_worker_as_the_rules_say(tmp_path, address, 
         process.wait(60)
         process.stdout.close()
     scores = {line.trace_id: store.scores(line.trace_id) for line in store.traces()}
-    assert [score.name for _, score in scores[f"{1:032x}"]] == ["LoopScorer"]
+    assert [score.name for _, score in scores[f"{1:032x}"]] == ["Loop"]
     assert scores[f"{2:032x}"] == []
 
 
