@@ -1,6 +1,6 @@
 """Writes the table of ``docs/redaction.md``: what default rules let pass, and what they destroy.
 
-The lists are those of ``tests/redaction``. A library that is not installed is skipped, and the table says so.
+The lists are those of ``tests/redaction``. The row of a library that is not installed is left as it is.
 
     python -m benchmarks.redaction [--check]
 """
@@ -70,8 +70,8 @@ def _figures(scrub: Scrub) -> tuple[str, str, str]:
     )
 
 
-def table() -> str:
-    """The table as Markdown."""
+def table(earlier: str) -> str:
+    """The table as Markdown; `earlier` is the one that is there, with what was measured elsewhere."""
     lines = [
         "| default rules | names that pass | shapes that pass | harmless values touched |",
         "|---|---|---|---|",
@@ -87,8 +87,9 @@ def table() -> str:
             version = "" if package is None else f" {metadata.version(package)}"
             figures = _figures(make())
         except (ImportError, metadata.PackageNotFoundError):
-            print(f"{package} is not installed: skipped", file=sys.stderr)
-            figures, version = ("not installed when this was written", "", ""), ""
+            print(f"{package} is not installed: its row is left as it is", file=sys.stderr)
+            lines += [row for row in earlier.splitlines() if row.startswith(f"| {name}")]
+            continue
         lines.append(f"| {name}{version} | {' | '.join(figures)} |")
     return "\n".join(lines) + "\n"
 
@@ -97,7 +98,7 @@ def main() -> int:
     """Write the table into the document, or look whether it is there."""
     text = DOCUMENT.read_text(encoding="utf-8")
     before, _, rest = text.partition(BEGIN)
-    written = f"{before}{BEGIN}{table()}{END}{rest.partition(END)[2]}"
+    written = f"{before}{BEGIN}{table(rest.partition(END)[0])}{END}{rest.partition(END)[2]}"
     if "--check" in sys.argv:
         return int(written != text)
     DOCUMENT.write_text(written, encoding="utf-8")

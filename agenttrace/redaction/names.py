@@ -82,7 +82,7 @@ NAMES: tuple[NameRule, ...] = (
         "last word",
         _words(
             "auth cookie cookies creds cred csrf xsrf csrftoken xsrftoken jwt jwts dsn bearer assertion passkey "
-            "apikey authheader keytab kubeconfig netrc htpasswd sas"
+            "apikey authheader keytab kubeconfig netrc htpasswd sas psk"
         ),
     ),
     NameRule(

@@ -23,6 +23,7 @@ from agenttrace.redaction.encodings import without_encoded, without_quoted, with
 from agenttrace.redaction.harmless_copy import harmless_copy
 from agenttrace.redaction.names import NameRule, own_name, plain, rule_of
 from agenttrace.redaction.options import Level, OwnShape, checked, own_shapes
+from agenttrace.redaction.other_forms import may_have_others, without_others
 from agenttrace.redaction.pairs import (
     NAMED_BESIDE,
     may_be_named,
@@ -34,8 +35,9 @@ from agenttrace.redaction.repeated import secret_texts, without_repeated
 from agenttrace.redaction.shape_search import without_shape
 from agenttrace.redaction.shapes import ENCODED_RUN
 from agenttrace.redaction.shown import without_shown_arguments
-from agenttrace.redaction.signs import PROSE, Look, is_id, look_at, may_hold_shape, shapes_in
-from agenttrace.redaction.texts import may_have_names, may_hold_named, without_named
+from agenttrace.redaction.signs import PROSE, Look, is_id, look_at, shapes_in
+from agenttrace.redaction.texts import may_have_names, without_named
+from agenttrace.redaction.together import may_hold_secret
 from agenttrace.redaction.values import hides, without_examples
 
 MAX_CACHED = 10_000
@@ -50,10 +52,6 @@ SHORTEST_OWN = 5
 _HOLD_DIFFERENCES = frozenset({"rows", "calls", "differences", "checks"})
 """The details that say in which values a call differs."""
 _OF_DETAILS = replace(WHOLE, items=RECORDED.items)
-
-_LOOKED_AT_ALONE = (("…[+", b""), ("%2", b"%"), ("%3", b"%"), ("curl ", b":"))
-"""Signs of what is found in one text by itself: one that is cut, in percent signs, a command; each with the
-punctuation that it comes with."""
 
 _NO_RULE = NameRule("", "", "whole", ())
 
@@ -336,16 +334,8 @@ class Redaction:
         """
         text = "\n".join(texts)
         look, lowered = look_at(text), text.lower()
-        if not self._own_shapes:
-            if not (look.run or look.marks or "bearer" in lowered):
-                return True
-            if not (
-                look.run == ENCODED_RUN
-                or any(marks in look.marks and sign in text for sign, marks in _LOOKED_AT_ALONE)
-                or may_hold_named(text, lowered, look.marks, self, self._signs)
-                or may_hold_shape(text, lowered, look)
-            ):
-                return True
+        if not self._own_shapes and not may_hold_secret(text, lowered, look, self, self._signs):
+            return True
         return all(self.is_harmless(text) for text in texts if self.looks_into(text))
 
     def looks_into(self, text: str) -> bool:
@@ -384,10 +374,16 @@ class Redaction:
     def _readable(self, text: str) -> tuple[str, Look]:
         """The text without secrets that stand in it as they are, and what a look at it told."""
         look, lowered = look_at(text), text.lower()
-        if not self._own_shapes and (not (look.run or look.marks or "bearer" in lowered) or is_id(text)):
+        has_others = may_have_others(lowered)
+        if not self._own_shapes and (
+            not (look.run or look.marks or has_others or "bearer" in lowered) or is_id(text)
+        ):
             return text, PROSE
         if (self.level != "off" or self._signs) and may_have_names(look.marks, lowered, self._signs):
             text, count = without_named(text, self)
+            self.redacted += count
+        if has_others:
+            text, count = without_others(text, self)
             self.redacted += count
         if self.level != "off":
             for shape in shapes_in(text, lowered, look):

@@ -60,7 +60,6 @@ _SCHEME = re.compile(
 _REST_OF_LINE = re.compile(r"""[^\r\n"'`<>]+""")
 _COOKIES = re.compile(r"""\s*[\w.%-]+=[^\r\n"'`<>]*""")
 _OPTION = re.compile(r"""(?<!\S)--?(?P<name>[A-Za-z][\w-]{2,60})[ \t]+(?!-)["']?(?P<value>[^\s"']+)""")
-_CURL_USER = re.compile(r"""(?<=\s)(-u|--user|-U|--proxy-user)([= ]?["']?)([^\s:"']*):([^\s"']+)""")
 _LISTED = re.compile(
     r"""(?<![\w"'])\\*b?(["'])-{0,2}(?P<name>[A-Za-z][\w.-]{2,60})\\*\1\s*,\s*(?:\\*["'](?:[Vv]alue|val|content)\\*["']\s*:\s*)?"""
     r"""\\*[brfu]?["'](?!\[redacted\])(?P<value>(?:[^"'\\]|\\(?!["']))+)"""
@@ -136,7 +135,7 @@ def _other_names_in(text: str, done: set[str]) -> Iterator[str]:
                 continue
             name = piece.rpartition("\n")[2].rpartition(" ")[2]
             if not name.isidentifier() or len(name) >= _WINDOW:
-                name, _ = _name_at_end(text[max(0, place - _WINDOW) : place])
+                name, _ = name_at_end(text[max(0, place - _WINDOW) : place])
                 if "\n" in name:
                     yield name.rpartition("\n")[2]
             yield name
@@ -167,9 +166,6 @@ def without_named(text: str, names: Names) -> tuple[str, int]:
         if has_any(signs, text):
             text, more = _without_match(text, pattern, names)
             count += more
-    if "curl " in text and names.is_secret("password"):
-        text, more = _CURL_USER.subn(rf"\1\2\3:{REDACTED}", text)
-        count += more
     return text, count
 
 
@@ -205,7 +201,7 @@ def _last_name(name: str) -> str:
     return name.rpartition(":")[2]
 
 
-def _name_at_end(window: str) -> tuple[str, bool]:
+def name_at_end(window: str) -> tuple[str, bool]:
     """The name at the end of a text, or an empty one; and whether it stands in quotes."""
     closed = window.rstrip()
     quote = closed[-1:]
@@ -227,6 +223,12 @@ def _name_at_end(window: str) -> tuple[str, bool]:
     return name.strip("\\-. "), bool(quote)
 
 
+def end_before_cut(text: str) -> int:
+    """Where a text ends, but for the mark of one that was cut."""
+    cut = _CUT.search(text, max(len(text) - _LONGEST_CUT, 0)) if text[-1:] == "]" else None
+    return len(text) if cut is None else cut.start()
+
+
 class _Reader:
     """Goes through a text from one ``:`` or ``=`` to the next, and takes out the values of secret names."""
 
@@ -235,8 +237,7 @@ class _Reader:
         self.names = names
         self.pieces: list[str] = []
         self.position = 0
-        cut = _CUT.search(text, max(len(text) - _LONGEST_CUT, 0)) if text[-1:] == "]" else None
-        self.end = len(text) if cut is None else cut.start()
+        self.end = end_before_cut(text)
         """Where a text ends that was cut: the mark is no part of a value."""
 
     def read(self) -> tuple[str, int]:
@@ -247,7 +248,7 @@ class _Reader:
                 continue
             if text[place - 1 : place] in ("=", "!", "<", ">"):  # a comparison
                 continue
-            name, is_quoted = _name_at_end(text[max(0, place - _WINDOW) : place])
+            name, is_quoted = name_at_end(text[max(0, place - _WINDOW) : place])
             if name and self.names.is_secret(name):
                 done = self._value(name, is_quoted, separator[0], place)
         if not self.pieces:

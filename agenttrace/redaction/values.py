@@ -36,6 +36,7 @@ _SHORTEST_OPAQUE = 4
 _SHORTEST_RANDOM = 12
 """A part of a path with digits and both cases is random, if it is that long."""
 _LONGEST_WORD = 24
+_SHORTEST_MADE_UP = 6
 
 
 def is_placeholder(text: str) -> bool:
@@ -139,3 +140,28 @@ def _hides_text(rule: NameRule, text: str) -> bool:
 def is_name(text: str) -> bool:
     """Returns True for what could be a parameter's name: no value beside another name."""
     return text.replace("_", "").replace("-", "").isalpha() and len(words_of(text)) <= 4 and text.islower()
+
+
+_MEASURE = re.compile(
+    r"""\d{1,5}(?:[.,]\d+)*-?(?:[A-Za-z]{1,3}|%)|\d+-[A-Za-z]+|\d+(?:[./:,-]\d+)+\S{0,9}|[vV]\d+\S*
+    |(?i:sha|md|aes|rsa|rs|hs|es|ps|utf|base|ed|x|pkcs|oauth|https?|rfc|ipv|tls|ssl|argon|des|ecdsa|secp|id|iso)
+    [-_ ]?\d+(?:[-_][A-Za-z]+)*""",
+    re.VERBOSE,
+)
+"""Measures, moments, versions, and what has a digit in its name: ``32-bit``, ``2026-03-01``, ``SHA256``."""
+_ELSEWHERE = re.compile(r"\S*://\S*|[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}|[A-Za-z_]+(?:\.[A-Za-z_]\w*)+")
+"""An address, or a name in code, ``settings.key1``."""
+_SIGN_WITHIN = re.compile(r"\w[!#$%^*]+\w")
+
+
+def is_made_up(text: str) -> bool:
+    """Returns True if a text in running prose is that of a password: letters with digits or signs."""
+    if len(text) < _SHORTEST_OPAQUE or is_placeholder(text) or _is_path(text):
+        return False
+    if _MEASURE.fullmatch(text) or _ELSEWHERE.fullmatch(text):
+        return False
+    if text.isdigit():
+        return True
+    has_digit, has_letter = any(map(str.isdigit, text)), any(map(str.isalpha, text))
+    is_mixed = has_letter and (has_digit or _SIGN_WITHIN.search(text) is not None)
+    return len(text) >= _SHORTEST_MADE_UP and (is_mixed or (text.isalpha() and _has_mixed_case(text)))

@@ -34,6 +34,7 @@ PIECES = [
     ),
     *('"city": "Paris", ', '"password":"', '"--token","', '"to\\nken":', "'days': 3, "),
     *('"password": "', "password=", "'token', '", "--password ", "<secret>", "curl -u a:", "://a:b@", "%3D"),
+    *(" is ", " is: ", ": |\n  ", ":\n    ", ",password\n", "mysql -p", "| password |\n", "login ann ", "['"),
     "gh" + "p_" + "a1B2c3D4" * 5,
 ]
 SEARCHED = [Redaction(), Redaction(["plan"]), Redaction(level="strict"), Redaction(except_=["password"])]
@@ -64,6 +65,13 @@ def test_what_is_found_in_none_is_harmless_in_each(several, which):
         '"long ' + "of it " * 15 + 'api_key":"hunter2-9"',
         '{\\"api_key\\": \\"hunter2-9\\"}',
         "curl -u ann:hunter2-9 x.org",
+        "curl -su ann:hunter2-9 x.org",
+        "the password is hunter2-9",
+        "mysql -phunter2-9",
+        "\npassword: |\n  hunter2-9\n",
+        "\nuser,password\nann,hunter2-9\n",
+        "\n| user | password |\n|---|---|\n| ann | hunter2-9 |",
+        "machine x.org login ann password hunter2-9",
     ],
 )
 def test_what_one_holds_is_found(padding, secret):

@@ -1,0 +1,91 @@
+"""Secrets on the lines below their name: a block or a list of YAML, a key as ``openssl`` prints it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from agenttrace.core.marks import REDACTED
+from agenttrace.redaction.texts import Names, name_at_end
+from agenttrace.redaction.values import is_made_up, is_opaque, is_placeholder
+
+_OPENING = re.compile(r":[ \t]*(?P<mark>[|>][+\-0-9]{0,2})?[ \t]*\r?\n(?=[ \t]*\S)")
+_WINDOW = 80
+_HEX = re.compile(r"(?:[0-9a-fA-F]{2}:)+[0-9a-fA-F]{0,2}")
+_OF_KEYS = frozenset({"priv", "privateExponent", "prime1", "prime2", "exponent1", "exponent2", "coefficient"})
+"""What ``openssl`` calls the parts of a private key."""
+
+
+class Line(NamedTuple):
+    """A line below a name: where its text begins and ends, and whether it is an item of a list."""
+
+    begin: int
+    end: int
+    text: str
+    is_item: bool
+
+
+def without_blocks(text: str, names: Names) -> tuple[str, int]:
+    """The text without secrets on lines below their name, and how many were found."""
+    pieces: list[str] = []
+    done = 0
+    opening = _OPENING.search(text)
+    while opening is not None:
+        place, end = opening.start(), opening.end()
+        name, _ = name_at_end(text[max(0, place - _WINDOW) : place])
+        is_key = name in _OF_KEYS
+        if name and names.is_secret("private_key" if is_key else name):
+            is_block = opening["mark"] is not None
+            lines = list(_lines_below(text, end, _column(text, place), is_block or is_key))
+            for first, last in _values(lines, is_block, is_key):
+                if names.hides(name, text[first:last]):
+                    pieces += (text[done:first], REDACTED)
+                    done = last
+            end = lines[-1].end if lines else end
+        opening = _OPENING.search(text, end)
+    return ("".join((*pieces, text[done:])), len(pieces) // 2) if pieces else (text, 0)
+
+
+def _column(text: str, place: int) -> int:
+    """Where the line begins that has a name before this place: what is further in belongs to the name."""
+    line = text[text.rfind("\n", 0, place) + 1 : place]
+    return len(line) - len(line.lstrip(" \t-"))
+
+
+def _lines_below(text: str, place: int, column: int, is_block: bool) -> Iterator[Line]:
+    """The lines from a place on that are further in than a column, or items of a list at it.
+
+    Unless they are a block, they end before the first of several words, which is a name with its value.
+    """
+    while place < len(text):
+        stop = text.find("\n", place)
+        stop = len(text) if stop < 0 else stop
+        content = text[place:stop].strip()
+        begin = place + len(text[place:stop]) - len(text[place:stop].lstrip())
+        is_item = content[:2] == "- "
+        if content:
+            if begin - place <= column and not (is_item and begin - place == column):
+                return
+            item = content[2:].lstrip() if is_item else content
+            if not is_block and (" " in item or item[-1] == ":"):
+                return
+            first = begin + len(content) - len(item)
+            yield Line(first, first + len(item), item, is_item)
+        place = stop + 1
+
+
+def _values(lines: list[Line], is_block: bool, is_key: bool) -> list[tuple[int, int]]:
+    """Where the values stand that belong to a name: one block, the items of a list, or one value."""
+    values = [line.text for line in lines]
+    if not lines or any(" " in value or value.startswith(REDACTED) for value in values):
+        return []
+    whole = (lines[0].begin, lines[-1].end)
+    if is_key:
+        return [whole] if all(map(_HEX.fullmatch, values)) else []
+    if is_block:
+        is_secret = not any(map(is_placeholder, values)) and any(map(is_opaque, values))
+        return [whole] if is_secret else []
+    if len(lines) > 1 and not all(line.is_item for line in lines):
+        return []
+    return [(line.begin, line.end) for line in lines if is_made_up(line.text.strip("\"'"))]

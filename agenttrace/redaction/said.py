@@ -1,0 +1,128 @@
+"""Secrets after their name as people say them, and as code sets them."""
+
+from __future__ import annotations
+
+import re
+
+from agenttrace.core.marks import REDACTED
+from agenttrace.redaction.names import rule_of
+from agenttrace.redaction.shape_search import looks_random
+from agenttrace.redaction.texts import Names
+from agenttrace.redaction.values import is_made_up, is_opaque, is_placeholder
+
+SIGNS = ("pass", "secret", "token", "key", "identified by")
+"""What stands in each such text, in lower case."""
+SHORT_SIGNS = ("code is", "otp is", "pin is")
+"""The same for names that stand within many words."""
+
+_VERB = (
+    r"(?:is|was|are|were|be|becomes|ist|war|lautet|est|es|è|é)"
+    r"(?:\s+(?:now|still|just|set\s+to|changed\s+to))?\s*:?|to"
+)
+_AFTER = re.compile(
+    rf"""(?P<rest>\w{{0,20}})(?:
+    ["'`*]{{0,3}}\s+(?P<verb>{_VERB})\s+
+    |\s*(?P<dash>->|→|-|–|—)\s+
+    |\\?["']\]\s*(?P<key>:?=|:)\s*
+    |(?P<call>\()(?=\\?["'])
+    |(?P<space>[ \t]{{1,9}}\(?))
+    [*]{{0,2}}(?P<quote>\\*["'`“‘«])?(?P<value>(?:[^\s"'`“”‘’«»<>…\\]|\\(?![nrt"'\\]))+)""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_IDENTIFIED_BY = re.compile(
+    r"""(?i:identified(?:\s+with\s+[\w'"]+)?\s+by(?:\s+password)?)\s+(?P<quote>["'])(?P<value>[^"'\r\n]+)"""
+)
+_BETWEEN_WORDS = re.compile(r"[^\w.$-]+")
+_MOST_WORDS = 3
+_WINDOW = 80
+_CHANGED = re.compile(r"(?i)\b(?:set|chang|reset|updat|rotat)\w*\s+(?:\S+\s+){0,3}\Z")
+_LOGIN = re.compile(r"(?i)\b(?:login|user|account)\s+\S+\s+\Z")
+_AS_VARIABLE = re.compile(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+|-[A-Za-z]\w+")
+"""``ENV API_KEY …``, ``-AccessToken …``."""
+_COUNTED = re.compile(
+    r"(?i)\s+(?:bit|byte|char|digit|letter|symbol|word|second|minute|hour|day|week|month|year|time|or\b|of\b|and\b|to\b)"
+)
+_PASSWORD = re.compile(r"(?i)pass|pwd|otp|pin|code\b")
+_WORD_AND_NUMBER = re.compile(r"[A-Za-z-]+\d{1,4}")
+_SHORTEST_NUMBER = 4
+_LONGEST_WORD = 24
+
+
+def without_said(text: str, names: Names) -> tuple[str, int]:
+    """The text without secrets that are said after their name, and how many were found."""
+    pieces: list[str] = []
+    done = 0
+    for place in places_of_signs(text):
+        match = _IDENTIFIED_BY.match(text, place) or _AFTER.match(text, place)
+        if match is None or place < done:
+            continue
+        begin = match.start("value")
+        value = match["value"].rstrip(".,;:?)*]}")
+        if value.isalpha() and len(value) <= _LONGEST_WORD and value[1:].islower():
+            continue
+        if (
+            text.startswith(REDACTED, begin)
+            or is_placeholder(value)
+            or not _is_secret(text, match, value, names)
+        ):
+            continue
+        pieces += (text[done:begin], REDACTED)
+        done = begin + len(value)
+    return ("".join((*pieces, text[done:])), len(pieces) // 2) if pieces else (text, 0)
+
+
+def places_of_signs(text: str) -> list[int]:
+    """Where signs stand in a text, in their order."""
+    lowered = text.lower()
+    if len(lowered) != len(text):  # of a few letters the small one is two
+        lowered = "".join(letter.lower()[:1] for letter in text)
+    places = set()
+    for sign in (*SIGNS, *SHORT_SIGNS) if " is" in lowered else SIGNS:
+        place = lowered.find(sign)
+        while place >= 0:
+            places.add(place)
+            place = lowered.find(sign, place + 1)
+    return sorted(places)
+
+
+def _is_secret(text: str, match: re.Match[str], value: str, names: Names) -> bool:
+    if match.re is _IDENTIFIED_BY:
+        return names.is_secret("password")
+    before = text[max(0, match.start() - _WINDOW) : match.end("rest")]
+    words = [word for word in _BETWEEN_WORDS.split(before)[-_MOST_WORDS:] if word]
+    if not _reads_as_secret(text, match, value, words[-1], before[: -len(words[-1])]):
+        return False
+    name = _name(words, names)
+    return name != "" and names.hides(name, value)
+
+
+def _name(words: list[str], names: Names) -> str:
+    """The name that some words end with; an empty one where it is that of no secret."""
+    name = ""
+    for word in reversed(words):
+        name = f"{word}_{name}" if name else word
+        if rule_of(name) is not None and not names.is_secret(name):  # it is left alone on request
+            return ""
+    return name if names.is_secret(name) else ""
+
+
+def _reads_as_secret(text: str, match: re.Match[str], value: str, word: str, before: str) -> bool:
+    """Returns True if a value is that of a secret by how it stands after `word`, before which is `before`."""
+    if match["call"] or match["key"]:
+        return match["quote"] is not None and is_opaque(value)
+    end = match.start("value") + len(value)
+    if text[end : end + 1] in ("(", "[", "{"):  # code
+        return False
+    is_password = _PASSWORD.search(word) is not None
+    if match["space"]:
+        if _LOGIN.search(before):
+            return is_made_up(value)
+        if not is_password and not _AS_VARIABLE.fullmatch(word):
+            return False
+        is_numbered = value.isdigit() or _WORD_AND_NUMBER.fullmatch(value) is not None
+        return is_made_up(value) and (match["quote"] is not None or not is_numbered)
+    if match["verb"] and match["verb"].lower() == "to" and not _CHANGED.search(before):
+        return False
+    if value.isdigit():
+        return is_password and len(value) >= _SHORTEST_NUMBER and not _COUNTED.match(text, end)
+    return is_made_up(value) and (is_password or (any(map(str.isdigit, value)) and looks_random(value)))

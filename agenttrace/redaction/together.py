@@ -1,0 +1,29 @@
+"""Whether one of several texts may hold a secret, told by a look at all of them as lines of one."""
+
+from __future__ import annotations
+
+from agenttrace.redaction.other_forms import may_have_others, without_others
+from agenttrace.redaction.shapes import ENCODED_RUN
+from agenttrace.redaction.signs import Look, may_hold_shape
+from agenttrace.redaction.texts import Names, may_hold_named
+
+_LOOKED_AT_ALONE = (("…[+", b""), ("%2", b"%"), ("%3", b"%"))
+"""Signs of what is found in one text by itself: one that is cut, in percent signs; each with the punctuation
+that it comes with."""
+
+
+def may_hold_secret(text: str, lowered: str, look: Look, names: Names, signs: tuple[str, ...]) -> bool:
+    """Returns False only if none of several texts, each on lines of its own, holds a secret.
+
+    `lowered` is all of it in lower case, `look` what a look at it told, `signs` those of the user's names.
+    """
+    has_others = may_have_others(lowered)
+    if not (look.run or look.marks or has_others or "bearer" in lowered):
+        return False
+    return (
+        look.run == ENCODED_RUN
+        or any(marks in look.marks and sign in text for sign, marks in _LOOKED_AT_ALONE)
+        or may_hold_named(text, lowered, look.marks, names, signs)
+        or may_hold_shape(text, lowered, look)
+        or (has_others and without_others(text, names)[1] > 0)
+    )
