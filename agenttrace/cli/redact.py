@@ -77,6 +77,9 @@ def redact(
 
 
 def _say_what_is_left(path: str, mended: Mended) -> None:
+    if mended.requests:
+        requests = count_text(mended.requests, "request")
+        click.echo(f"removed {requests} about them that a version before 0.2 had kept to be sent", err=True)
     if not mended.log_is_empty:
         click.echo(
             f"another process is reading {safe_line(path)}: until it ends, old bytes stay in its log; "

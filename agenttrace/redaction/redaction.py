@@ -374,7 +374,7 @@ class Redaction:
     def _readable(self, text: str) -> tuple[str, Look]:
         """The text without secrets that stand in it as they are, and what a look at it told."""
         look, lowered = look_at(text), text.lower()
-        has_others = may_have_others(lowered)
+        has_others = may_have_others(text, lowered, look.all_marks)
         if not self._own_shapes and (
             not (look.run or look.marks or has_others or "bearer" in lowered) or is_id(text)
         ):

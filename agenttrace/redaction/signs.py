@@ -11,10 +11,11 @@ from agenttrace.redaction.texts import has_any
 
 _OF_RUNS = (string.ascii_letters + string.digits + "_-").encode()
 _OF_WORDS = _OF_RUNS + b".~+/=:%$?&@"
-_MARKS = b":=<>/-,'\"%"
+_MARKS = b":=<>/-,'\"%0123456789"
+_OF_PROSE = b",-'0123456789"
 _TO_RUNS = bytes(120 if byte in _OF_RUNS else 32 for byte in range(256))
 _TO_WORDS = bytes(ord(chr(byte).lower()) if byte in _OF_WORDS else 32 for byte in range(256))
-_NO_MARKS = bytes(byte for byte in range(256) if byte not in _MARKS)
+_NEITHER = bytes(byte for byte in range(256) if byte not in _MARKS)
 _RUN, _LONG_RUN = b"x" * RUN, b"x" * ENCODED_RUN
 _LONGEST_WORD = 10_000
 _HEAD = 4_000
@@ -38,11 +39,12 @@ for _place, _shape in enumerate(_IN_RUNS):
 
 
 class Look(NamedTuple):
-    """What a look at a text's bytes tells: its punctuation, none of prose; its longest run of letters
-    and digits, which is `ENCODED_RUN`, `RUN` or 0."""
+    """What a look at a text's bytes tells: its punctuation with its digits, none of prose; its longest run of
+    letters and digits, which is `ENCODED_RUN`, `RUN` or 0; its punctuation with its digits, also of prose."""
 
     marks: bytes
     run: int
+    all_marks: bytes = b""
 
 
 PROSE = Look(b"", 0)
@@ -65,10 +67,12 @@ def look_at(text: str) -> Look:
     data = text.encode("utf-8", "surrogatepass")
     runs = data.translate(_TO_RUNS)
     run = (ENCODED_RUN if _LONG_RUN in runs else RUN) if _RUN in runs else 0
-    marks = data.translate(None, _NO_MARKS)
-    if not marks.strip(b",-'") and b"--" not in marks and b"'," not in marks:
-        return PROSE if not run else Look(b"", run)
-    return Look(marks, run)
+    marks = data.translate(None, _NEITHER)
+    if not marks.strip(_OF_PROSE) and b"--" not in marks and b"'," not in marks:
+        if not run and not marks.strip(b",'"):
+            return PROSE
+        return Look(b"", run, marks)
+    return Look(marks, run, marks)
 
 
 def shapes_in(text: str, lowered: str, look: Look) -> list[Shape]:

@@ -17,7 +17,7 @@ def may_hold_secret(text: str, lowered: str, look: Look, names: Names, signs: tu
 
     `lowered` is all of it in lower case, `look` what a look at it told, `signs` those of the user's names.
     """
-    has_others = may_have_others(lowered)
+    has_others = may_have_others(text, lowered, look.all_marks)
     if not (look.run or look.marks or has_others or "bearer" in lowered):
         return False
     return (

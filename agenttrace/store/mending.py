@@ -34,6 +34,7 @@ _TABLES: dict[str, tuple[tuple[str, ...], str]] = {
     "runs": (("name", "model", "metadata"), f"run_id IN (SELECT run_id FROM ({_RESULTS}))"),  # noqa: S608
     "results": (("name", "error", "source", "example"), _NAMED),
     "quarantine": (("name", "reason"), _NAMED),
+    "work": (("seen",), _NAMED),
     "failures": (("title",), f"id IN (SELECT failure FROM failure_cases WHERE {_NAMED})"),  # noqa: S608
     "pending_evaluations": (
         ("request",),
@@ -51,9 +52,11 @@ _MOST_EQUAL = 1_000
 
 
 class Mended(NamedTuple):
-    """How many stored values were changed, and whether a reader kept the log from being emptied."""
+    """How many stored values were changed; how many requests that an earlier version had encoded, to be sent,
+    were removed; whether a reader kept the log from being emptied, so that it does not hold old bytes."""
 
     values: int
+    requests: int
     log_is_empty: bool
 
 
@@ -61,8 +64,9 @@ def mend(path: str, timeout: float, trace_ids: Sequence[str], clean: Clean) -> M
     """Put what `clean` returns in the place of each text of these traces, in one transaction.
 
     These are texts of their spans, scores, annotations, results, runs, failures and pending evaluations, of
-    the functions that were called in them, and of the tools of their projects. Then the file is written anew,
-    without what is free in it, and the index beside it is removed, which readers make again.
+    the functions that were called in them, and of the tools of their projects. Requests about them that an
+    earlier version encoded are removed. Then the file is written anew, without what is free in it, and the
+    index beside it is removed, which readers make again.
 
     Raises:
         StoreError: the file cannot be written, or others hold it for longer than `timeout` seconds.
@@ -75,7 +79,8 @@ def mend(path: str, timeout: float, trace_ids: Sequence[str], clean: Clean) -> M
             _mend_traces(db, trace_ids[begin : begin + _AT_ONCE], clean)
             for begin in range(0, len(trace_ids), _AT_ONCE)
         )
-        return Mended(values, _write_anew(db) if values else True)
+        requests = _remove_encoded(db, trace_ids)
+        return Mended(values, requests, _write_anew(db) if values or requests else True)
 
     try:
         mended = writer.write(run)
@@ -83,7 +88,7 @@ def mend(path: str, timeout: float, trace_ids: Sequence[str], clean: Clean) -> M
         raise StoreError(f"{path} cannot be written: {cause}") from cause
     finally:
         writer.close()
-    if mended.values:
+    if mended.values or mended.requests:
         for end in files.SUFFIXES:
             with suppress(FileNotFoundError):
                 os.remove(path + index_file.SUFFIX + end)
@@ -113,6 +118,20 @@ def _mend_traces(db: sqlite3.Connection, trace_ids: Sequence[str], clean: Clean)
         if table in there:
             changed += _mend_rows(db, table, columns, where, ids, clean)
     return changed
+
+
+def _remove_encoded(db: sqlite3.Connection, trace_ids: Sequence[str]) -> int:
+    """Remove requests about these traces that a version before 0.2 encoded and could not send.
+
+    What waits since then is read from the rows of its spans, which are mended.
+    """
+    if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'outbox'").fetchone():
+        return 0
+    removed = 0
+    for number, body in db.execute("SELECT id, body FROM outbox").fetchall():
+        if any(one.encode() in body or bytes.fromhex(one) in body for one in trace_ids):
+            removed += db.execute("DELETE FROM outbox WHERE id = ?", (number,)).rowcount
+    return removed
 
 
 def _functions_of(table: str) -> str:

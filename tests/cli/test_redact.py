@@ -115,6 +115,30 @@ def test_what_waits_to_be_evaluated_is_mended(store):
     assert b"hunter2-waits" not in bytes_of(store)
 
 
+@pytest.mark.parametrize("as_bytes", [True, False])
+def test_requests_that_an_earlier_version_kept_to_be_sent_are_removed(store, as_bytes):
+    """They are encoded, each with many traces; what waits since then is read from the rows of spans."""
+    with sqlite3.connect(store) as db:
+        trace_id, other = (one for (one,) in db.execute("SELECT trace_id FROM traces ORDER BY id"))
+        for one, secret in ((trace_id, "hunter2-to-be-sent"), (other, "kept-to-be-sent")):
+            body = b"..." + (bytes.fromhex(one) if as_bytes else one.encode()) + secret.encode()
+            db.execute(
+                "INSERT INTO outbox (destination, kind, content_type, items, bytes, created_ns, body)"
+                " VALUES ('x', 'traces', 'application/x-protobuf', 1, 9, 1, ?)",
+                (body,),
+            )
+        db.execute(
+            "INSERT INTO work (project, trace_id, rule, due_ns, seen) VALUES ('shop', ?, 'r', 1, ?)",
+            (trace_id, "failed: no model for password=hunter2-in-the-queue"),
+        )
+    result = run(trace_id, "--yes", "--store", str(store))
+    assert result.exit_code == 0, result.output
+    assert "removed 1 request about them that a version before 0.2 had kept to be sent" in result.output
+    left = bytes_of(store)
+    assert [secret for secret in (b"hunter2-to-be-sent", b"hunter2-in-the-queue") if secret in left] == []
+    assert b"kept-to-be-sent" in left
+
+
 class TestWhatStandsBesideTheSpans:
     """Definitions of tools, runs with their metadata, failures, messages that repeat an argument."""
 
