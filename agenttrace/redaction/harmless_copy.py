@@ -10,10 +10,11 @@ from agenttrace.redaction.texts import Names
 
 
 class Rules(Names, Protocol):
-    """What a redaction says of names and texts. `call` is the user's own function, `harmless_keys` are names
-    that are known to be no secret's."""
+    """What a redaction says of names and texts. `call` is the user's own function, shorter texts than `shortest`
+    are not looked into, `harmless_keys` are names that are known to be no secret's."""
 
     call: Any
+    shortest: int
     harmless_keys: set[str]
 
     def looks_into(self, text: str) -> bool:
@@ -60,7 +61,7 @@ def _plain(value: Any, texts: list[str], redaction: Rules, levels: int) -> Any: 
     texts.append("")  # counts the containers, of which one may stand in many places
     if not levels or len(value) > _MOST_PLAIN or len(texts) > _MOST_TEXTS:
         raise TypeError
-    copy = value.copy()
+    copy, shortest = value.copy(), redaction.shortest
     if type(value) is list:
         pairs: Any = enumerate(value)
         if value and type(value[0]) is str and places_of_named(value, redaction):
@@ -73,7 +74,7 @@ def _plain(value: Any, texts: list[str], redaction: Rules, levels: int) -> Any: 
     for place, item in pairs:
         kind = type(item)
         if kind is str:
-            if redaction.looks_into(item) or not item.isascii():
+            if (len(item) >= shortest and redaction.looks_into(item)) or not item.isascii():
                 texts.append(item)
         elif item is None or kind is bool:
             pass
@@ -91,9 +92,9 @@ def _plain(value: Any, texts: list[str], redaction: Rules, levels: int) -> Any: 
 
 
 def _check_keys(value: dict[Any, Any], texts: list[str], redaction: Rules) -> None:
-    harmless = redaction.harmless_keys
+    harmless, shortest = redaction.harmless_keys, redaction.shortest
     for key in value:
         if type(key) is not str or key[:1] == "$" or (key not in harmless and redaction.is_secret(key)):
             raise TypeError
-        if redaction.looks_into(key) or not key.isascii():
+        if (len(key) >= shortest and redaction.looks_into(key)) or not key.isascii():
             texts.append(key)

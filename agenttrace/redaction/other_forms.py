@@ -6,44 +6,21 @@ from agenttrace.redaction.blocks import without_blocks
 from agenttrace.redaction.columns import without_columns
 from agenttrace.redaction.commands import may_have_command, without_arguments
 from agenttrace.redaction.said import SHORT_SIGNS, SIGNS, places_of_signs, without_said
+from agenttrace.redaction.signs import Look
 from agenttrace.redaction.texts import Names, end_before_cut, has_any
 
-_DENSE = 50
-"""Characters for each digit up to which it is quicker to look for signs than at each digit."""
-_MARKS = b":=<>/-,'\"%"
-_DIGITS = b"0123456789"
-_OF_PASSWORDS = frozenset("!@#$%^&*")
 
-
-def may_have_others(text: str, lowered: str, marks: bytes) -> bool:
+def may_have_others(lowered: str, look: Look) -> bool:
     """Returns True if a text could have a secret in one of these forms.
 
-    `marks` is its punctuation with its digits. Prose, which most texts are, has to pass for little: of what is not a command, only what has a digit in a
-    word is looked at.
+    Prose, which most texts are, has to pass for little: of what is no command, only what has a digit in a word
+    is looked at.
     """
-    if not marks:
-        return False
-    if b"-" in marks and may_have_command(lowered):
+    if look.has_hyphen and may_have_command(lowered):
         return True
-    if not marks.strip(_MARKS) or not _has_digit_in_word(text, marks):
-        return False
-    return has_any(SIGNS, lowered) or (" is" in lowered and has_any(SHORT_SIGNS, lowered))
-
-
-def _has_digit_in_word(text: str, marks: bytes) -> bool:
-    """Returns True if a digit stands beside a letter, or four digits together, or there are many."""
-    if (len(marks) - len(marks.translate(None, _DIGITS))) * _DENSE > len(text):
-        return True
-    for digit in "0123456789":
-        place = text.find(digit)
-        while place >= 0:
-            for beside in (text[place - 1 : place], text[place + 1 : place + 2]):
-                if beside.isalpha() or beside in _OF_PASSWORDS:
-                    return True
-            if text[place : place + 4].isdigit() and len(text) >= place + 4:
-                return True
-            place = text.find(digit, place + 1)
-    return False
+    return look.has_digit_in_word and (
+        has_any(SIGNS, lowered) or (" is" in lowered and has_any(SHORT_SIGNS, lowered))
+    )
 
 
 def without_others(text: str, names: Names) -> tuple[str, int]:

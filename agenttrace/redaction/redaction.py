@@ -35,7 +35,7 @@ from agenttrace.redaction.repeated import secret_texts, without_repeated
 from agenttrace.redaction.shape_search import without_shape
 from agenttrace.redaction.shapes import ENCODED_RUN
 from agenttrace.redaction.shown import without_shown_arguments
-from agenttrace.redaction.signs import PROSE, Look, is_id, look_at, shapes_in
+from agenttrace.redaction.signs import LONGEST_ID, PROSE, Look, is_id, look_at, shapes_in
 from agenttrace.redaction.texts import may_have_names, without_named
 from agenttrace.redaction.together import may_hold_secret
 from agenttrace.redaction.values import hides, without_examples
@@ -340,7 +340,8 @@ class Redaction:
 
     def looks_into(self, text: str) -> bool:
         """Returns False for a text too short for a secret, and for an id or a moment."""
-        return len(text) >= self.shortest and (bool(self._own_shapes) or not is_id(text))
+        size = len(text)
+        return size >= self.shortest and (size > LONGEST_ID or bool(self._own_shapes) or not is_id(text))
 
     def is_harmless(self, text: str) -> bool:
         """Returns True if nothing is taken out of a text, which is not counted: it is kept, or read later."""
@@ -374,7 +375,7 @@ class Redaction:
     def _readable(self, text: str) -> tuple[str, Look]:
         """The text without secrets that stand in it as they are, and what a look at it told."""
         look, lowered = look_at(text), text.lower()
-        has_others = may_have_others(text, lowered, look.all_marks)
+        has_others = look is not PROSE and may_have_others(lowered, look)
         if not self._own_shapes and (
             not (look.run or look.marks or has_others or "bearer" in lowered) or is_id(text)
         ):

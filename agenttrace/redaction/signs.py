@@ -11,11 +11,13 @@ from agenttrace.redaction.texts import has_any
 
 _OF_RUNS = (string.ascii_letters + string.digits + "_-").encode()
 _OF_WORDS = _OF_RUNS + b".~+/=:%$?&@"
-_MARKS = b":=<>/-,'\"%0123456789"
-_OF_PROSE = b",-'0123456789"
-_TO_RUNS = bytes(120 if byte in _OF_RUNS else 32 for byte in range(256))
+_MARKS = b":=<>/-,'\"%"
+_TO_RUNS = bytes(
+    49 if byte in string.digits.encode() else 120 if byte in _OF_RUNS else 32 for byte in range(256)
+)
+"""Digits to ``1``, the other signs of a run to ``x``, the rest to spaces."""
 _TO_WORDS = bytes(ord(chr(byte).lower()) if byte in _OF_WORDS else 32 for byte in range(256))
-_NEITHER = bytes(byte for byte in range(256) if byte not in _MARKS)
+_NO_MARKS = bytes(byte for byte in range(256) if byte not in _MARKS)
 _RUN, _LONG_RUN = b"x" * RUN, b"x" * ENCODED_RUN
 _LONGEST_WORD = 10_000
 _HEAD = 4_000
@@ -39,18 +41,23 @@ for _place, _shape in enumerate(_IN_RUNS):
 
 
 class Look(NamedTuple):
-    """What a look at a text's bytes tells: its punctuation with its digits, none of prose; its longest run of
-    letters and digits, which is `ENCODED_RUN`, `RUN` or 0; its punctuation with its digits, also of prose."""
+    """What a look at a text's bytes tells.
+
+    `marks` is its punctuation, none of prose; `run` its longest run of letters and digits, which is
+    `ENCODED_RUN`, `RUN` or 0. Also of prose: whether a digit stands beside a letter, digit, ``_`` or ``-``,
+    and whether it has a hyphen.
+    """
 
     marks: bytes
     run: int
-    all_marks: bytes = b""
+    has_digit_in_word: bool = False
+    has_hyphen: bool = False
 
 
 PROSE = Look(b"", 0)
 """Of a text in which nothing is looked for."""
 
-_LONGEST_ID = 36
+LONGEST_ID = 36
 _ID = re.compile(
     r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[\d.:+Z-]{0,16}"
 )
@@ -58,7 +65,7 @@ _ID = re.compile(
 
 def is_id(text: str) -> bool:
     """Returns True for a UUID, the id of a trace or a moment: no secret has such a shape."""
-    return len(text) <= _LONGEST_ID and _ID.fullmatch(text) is not None
+    return len(text) <= LONGEST_ID and _ID.fullmatch(text) is not None
 
 
 def look_at(text: str) -> Look:
@@ -66,13 +73,26 @@ def look_at(text: str) -> Look:
     regular expression, which would hold up the traced threads meanwhile."""
     data = text.encode("utf-8", "surrogatepass")
     runs = data.translate(_TO_RUNS)
+    in_word = False
+    if b"1" in runs:
+        in_word = _has_digit_in_word(runs)
+        runs = runs.replace(b"1", b"x")
     run = (ENCODED_RUN if _LONG_RUN in runs else RUN) if _RUN in runs else 0
-    marks = data.translate(None, _NEITHER)
-    if not marks.strip(_OF_PROSE) and b"--" not in marks and b"'," not in marks:
-        if not run and not marks.strip(b",'"):
-            return PROSE
-        return Look(b"", run, marks)
-    return Look(marks, run, marks)
+    marks = data.translate(None, _NO_MARKS)
+    if not marks.strip(b",-'") and b"--" not in marks and b"'," not in marks:
+        has_hyphen = b"-" in marks
+        return Look(b"", run, in_word, has_hyphen) if run or in_word or has_hyphen else PROSE
+    return Look(marks, run, in_word, b"-" in marks)
+
+
+def _has_digit_in_word(runs: bytes) -> bool:
+    find, size = runs.find, len(runs)
+    place = find(b"1")
+    while place >= 0:
+        if runs[place - 1] != 32 or runs[place + 1 - size] != 32:  # what lies beyond one end is at the other
+            return True
+        place = find(b"1", place + 1)
+    return False
 
 
 def shapes_in(text: str, lowered: str, look: Look) -> list[Shape]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agenttrace.redaction.other_forms import may_have_others, without_others
 from agenttrace.redaction.shapes import ENCODED_RUN
-from agenttrace.redaction.signs import Look, may_hold_shape
+from agenttrace.redaction.signs import PROSE, Look, may_hold_shape
 from agenttrace.redaction.texts import Names, may_hold_named
 
 _LOOKED_AT_ALONE = (("…[+", b""), ("%2", b"%"), ("%3", b"%"))
@@ -17,7 +17,7 @@ def may_hold_secret(text: str, lowered: str, look: Look, names: Names, signs: tu
 
     `lowered` is all of it in lower case, `look` what a look at it told, `signs` those of the user's names.
     """
-    has_others = may_have_others(text, lowered, look.all_marks)
+    has_others = look is not PROSE and may_have_others(lowered, look)
     if not (look.run or look.marks or has_others or "bearer" in lowered):
         return False
     return (
