@@ -10,7 +10,7 @@ from agenttrace.redaction.texts import Names
 
 
 class Rules(Names, Protocol):
-    """What a redaction says of names and texts. `call` is the user's own function, shorter texts than `shortest`
+    """What a redaction says of names and texts. `call` is the user's own function, texts below `shortest`
     are not looked into, `harmless_keys` are names that are known to be no secret's."""
 
     call: Any

@@ -13,8 +13,8 @@ from agenttrace.redaction.texts import Names, end_before_cut, has_any
 def may_have_others(lowered: str, look: Look) -> bool:
     """Returns True if a text could have a secret in one of these forms.
 
-    Prose, which most texts are, has to pass for little: of what is no command, only what has a digit in a word
-    is looked at.
+    Prose, which most texts are, has to pass for little: of what is no command, only what has a digit in a
+    word is looked at.
     """
     if look.has_hyphen and may_have_command(lowered):
         return True

@@ -73,9 +73,8 @@ def look_at(text: str) -> Look:
     regular expression, which would hold up the traced threads meanwhile."""
     data = text.encode("utf-8", "surrogatepass")
     runs = data.translate(_TO_RUNS)
-    in_word = False
-    if b"1" in runs:
-        in_word = _has_digit_in_word(runs)
+    in_word = _has_digit_in_word(runs)
+    if in_word:
         runs = runs.replace(b"1", b"x")
     run = (ENCODED_RUN if _LONG_RUN in runs else RUN) if _RUN in runs else 0
     marks = data.translate(None, _NO_MARKS)
