@@ -12,14 +12,16 @@ from agenttrace.redaction.texts import has_any
 _OF_RUNS = (string.ascii_letters + string.digits + "_-").encode()
 _OF_WORDS = _OF_RUNS + b".~+/=:%$?&@"
 _MARKS = b":=<>/-,'\"%"
-_TO_RUNS = bytes(
+_TO_RUNS = bytes(120 if byte in _OF_RUNS else 32 for byte in range(256))
+_TO_RUNS_AND_DIGITS = bytes(
     49 if byte in string.digits.encode() else 120 if byte in _OF_RUNS else 32 for byte in range(256)
 )
-"""Digits to ``1``, the other signs of a run to ``x``, the rest to spaces."""
+"""Signs of a run to ``x``, digits to ``1``, the rest to spaces."""
 _TO_WORDS = bytes(ord(chr(byte).lower()) if byte in _OF_WORDS else 32 for byte in range(256))
 _NO_MARKS = bytes(byte for byte in range(256) if byte not in _MARKS)
 _RUN, _LONG_RUN = b"x" * RUN, b"x" * ENCODED_RUN
 _LONGEST_WORD = 10_000
+_SHORT_TEXT = 500
 _HEAD = 4_000
 """Of a longer word, which is a picture or a file, signs are looked for in its first letters only."""
 
@@ -45,7 +47,7 @@ class Look(NamedTuple):
 
     `marks` is its punctuation, none of prose; `run` its longest run of letters and digits, which is
     `ENCODED_RUN`, `RUN` or 0. Also of prose: whether a digit stands beside a letter, digit, ``_`` or ``-``,
-    and whether it has a hyphen.
+    and whether it has a hyphen. In a short text such a digit may be.
     """
 
     marks: bytes
@@ -72,10 +74,10 @@ def look_at(text: str) -> Look:
     """Look at a text. Python's own search of bytes looks through a long text a hundred times faster than a
     regular expression, which would hold up the traced threads meanwhile."""
     data = text.encode("utf-8", "surrogatepass")
-    runs = data.translate(_TO_RUNS)
-    in_word = _has_digit_in_word(runs)
-    if in_word:
-        runs = runs.replace(b"1", b"x")
+    in_word = len(data) < _SHORT_TEXT  # which is looked through sooner than its digits are
+    runs = data.translate(_TO_RUNS if in_word else _TO_RUNS_AND_DIGITS)
+    if not in_word and _has_digit_in_word(runs):
+        in_word, runs = True, runs.replace(b"1", b"x")
     run = (ENCODED_RUN if _LONG_RUN in runs else RUN) if _RUN in runs else 0
     marks = data.translate(None, _NO_MARKS)
     if not marks.strip(b",-'") and b"--" not in marks and b"'," not in marks:
