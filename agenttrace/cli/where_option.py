@@ -17,7 +17,7 @@ from agenttrace.core.query import Labelled, Query
 from agenttrace.core.query_parsing import parse
 from agenttrace.core.trace_reads import IndexState, TraceReads
 from agenttrace.reports.text import safe
-from agenttrace.store import SQLiteStore
+from agenttrace.store.index_reads import IndexReads
 from agenttrace.store.searched import reads_of
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -47,21 +47,22 @@ def reading(path: str | None) -> Iterator[tuple[Store, TraceReads]]:
     """The store that ``--store`` names, with what answers queries; an index that takes long says so."""
     store = store_to_read(path)
     try:
-        if isinstance(store, SQLiteStore):
-            _bring_up_to_date(store)
-        yield store, reads_of(store)
+        reads = reads_of(store)
+        if isinstance(reads, IndexReads):
+            _bring_up_to_date(reads)
+        yield store, reads
     finally:
         store.close()
 
 
-def _bring_up_to_date(store: SQLiteStore) -> None:
+def _bring_up_to_date(reads: IndexReads) -> None:
     began = time.monotonic()
 
     def progress(state: IndexState) -> None:
         if sys.stderr.isatty() and time.monotonic() - began > _QUIET_SECONDS:
             click.echo(f"\rindexing, once: {state.done:,} of {state.total:,} traces", err=True, nl=False)
 
-    store.trace_reads().refresh(progress=progress)
+    reads.refresh(progress=progress)
     if sys.stderr.isatty() and time.monotonic() - began > _QUIET_SECONDS:
         click.echo("", err=True)
 

@@ -7,7 +7,7 @@ hook*: a small protocol, near what it belongs to. `optional` tells whether somet
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, runtime_checkable
 
@@ -408,6 +408,28 @@ class ReadsTraces(Protocol):
         ...
 
 
+class ReadsRootInputs(Protocol):
+    """Optional hook of a store: gives what a list of traces shows at once. Else each trace is read."""
+
+    def root_inputs(self, trace_ids: Sequence[str], longest: int) -> Mapping[str, Mapping[str, Any]]:
+        """The input of the first root of each of these traces, without those of more characters."""
+        ...
+
+
+class ReplacesScores(Protocol):
+    """Optional hook of a store: puts scores in the place of earlier ones. Else they come beside them."""
+
+    def replace_scores(self, rows: Sequence[ScoreRow], same: Callable[[Score], Any]) -> None:
+        """Store scores of whole traces; of those of one trace for which `same` is equal only the newest stay.
+
+        Those of runs are left alone.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
+        ...
+
+
 class ChatModel(Protocol):
     """A language model that judges can ask."""
 
@@ -469,6 +491,8 @@ OPTIONAL_HOOKS: Mapping[type, str] = {
     TellsHealth: "health",
     KeepsUnsent: "unsent",
     ReadsTraces: "trace_reads",
+    ReadsRootInputs: "root_inputs",
+    ReplacesScores: "replace_scores",
     StreamsTraces: "iter_traces",
     KeepsResults: "add_results",
     EndsWriting: "end",

@@ -9,7 +9,7 @@ from typing import Any
 
 from agenttrace.core.batch import ScoreRow
 from agenttrace.core.jsonable import clean, jsonable, to_json
-from agenttrace.core.protocols import Store
+from agenttrace.core.protocols import ReplacesScores, Store, optional
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.store.evaluation_writes import keep_scores
@@ -55,7 +55,11 @@ def replace_scores(store: Store, rows: Sequence[ScoreRow]) -> None:
         StoreError: the store cannot be written.
     """
     if not isinstance(store, SQLiteStore):
-        store.write_scores(rows)
+        own = optional(store, ReplacesScores)
+        if own is None:
+            store.write_scores(rows)
+        else:
+            own.replace_scores(rows, same_word)
         return
 
     def replace(db: sqlite3.Connection, _: object) -> None:

@@ -7,7 +7,6 @@ position of its own. Of a trace that it does not know yet, nothing can be told b
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
 from functools import lru_cache
 from itertools import groupby, starmap
 from operator import itemgetter
@@ -16,6 +15,7 @@ from typing import Any
 from agenttrace.core.jsonable import to_json
 from agenttrace.core.trace_reads import IndexState
 from agenttrace.store.facts import LONGEST_JSON, fields_of, text_of_field, value_of
+from agenttrace.store.index_source import Numbers, StoreRows
 from agenttrace.store.index_tables import about, field_digest, note
 from agenttrace.store.sound_rows import sound_mapping
 
@@ -30,9 +30,6 @@ FIRST_SLICE = 500
 _REMEMBERED = 100_000
 """Fields of which the digest is remembered."""
 
-_VALUES = """SELECT s.trace, CAST(s.input AS BLOB), CAST(s.output AS BLOB)
-    FROM all_span_rows s JOIN functions f ON f.id = s.function
-    WHERE (s.parent IS NULL OR f.span_type = 'tool') AND {} ORDER BY s.trace"""
 _TRACE = itemgetter(0)
 
 
@@ -46,7 +43,7 @@ class FieldsFill:
         self._at_once = FIRST_SLICE
         self._digest = lru_cache(_REMEMBERED, typed=True)(self._digest_of)  # 1, 1.0 and True are equal
 
-    def fill_slice(self, store: sqlite3.Connection) -> bool:
+    def fill_slice(self, store: StoreRows) -> bool:
         """Take over one slice; returns False when there is nothing more."""
         if about(self._index, "fields_from") is None:
             (highest,) = self._index.execute("SELECT coalesce(max(trace), 0) FROM traces").fetchone()
@@ -54,30 +51,28 @@ class FieldsFill:
         end = about(self._index, "fields_from")
         if end > 1:
             start = max(end - self._at_once, 1)
-            spans = self._replace(store, "s.trace >= ? AND s.trace < ?", (start, end))
+            spans = self._replace(store, range(start, end))
             note(self._index, fields_from=start)
             self._at_once = min(max(self._at_once * ROWS_AT_ONCE // max(spans, 1), 1), 20 * self._at_once)
         else:
             self._update(store)
         return not are_known(self._index)
 
-    def _update(self, store: sqlite3.Connection) -> None:
+    def _update(self, store: StoreRows) -> None:
         first, last = about(self._index, "fields_row"), about(self._index, "row")
         if first == last:
             return
-        end = min(last, first + ROWS_AT_ONCE)
-        rows = "SELECT DISTINCT trace FROM span_rows WHERE id > ? AND id <= ?"
-        traces = to_json([trace for (trace,) in store.execute(rows, (first, end))])
+        traces, end = store.new_spans(first, last)
         which = "IN (SELECT value FROM json_each(?))"
-        self._index.execute(f"DELETE FROM fields WHERE trace {which}", (traces,))
-        self._replace(store, f"s.trace {which}", (traces,))
+        self._index.execute(f"DELETE FROM fields WHERE trace {which}", (to_json(sorted(traces)),))
+        self._replace(store, traces)
         note(self._index, fields_row=end)
 
-    def _replace(self, store: sqlite3.Connection, where: str, values: Sequence[Any]) -> int:
+    def _replace(self, store: StoreRows, numbers: Numbers) -> int:
         """Write the fields of some traces; returns how many spans they are of."""
         rows: list[tuple[int, bytes]] = []
         spans = 0
-        for trace, of_trace in groupby(store.execute(_VALUES.format(where), values), _TRACE):
+        for trace, of_trace in groupby(store.values(numbers), _TRACE):
             digests: set[bytes] = set()
             for _, arguments, output in of_trace:
                 spans += 1

@@ -9,29 +9,26 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from agenttrace.core.errors import QueryError, StoreError
-from agenttrace.core.jsonable import to_json
 from agenttrace.core.trace_reads import IndexState
 from agenttrace.store import files
-from agenttrace.store.connection import open_for_reading, read
+from agenttrace.store.connection import open_for_reading
 from agenttrace.store.index_connection import SECONDS_TO_WAIT, IndexTrouble, connect
 from agenttrace.store.index_fields import FieldsFill, are_known, state_of_fields
 from agenttrace.store.index_fill import Fill
 from agenttrace.store.index_owner import APPLICATION_ID, NotOurs, content_of, refuse_others
-from agenttrace.store.index_rows import NeedsRebuilding
+from agenttrace.store.index_source import IndexSource, NeedsRebuilding, StoreRows
 from agenttrace.store.index_tables import TABLES, about, note
 from agenttrace.store.lock import FileLock
 
 T = TypeVar("T")
 
-SUFFIX = "-index"
-VERSION = 2
+VERSION = 3
 """Another version's index is made anew."""
 
 SECONDS_TO_ANSWER = 2.0
-_SETTLED_NS = 100_000_000
 _STEPS = 10_000
 
 Answer = Callable[[sqlite3.Connection], T]
@@ -39,20 +36,19 @@ Progress = Callable[[IndexState], None]
 
 
 class SideIndex:
-    """Answers from the index of the store at a path, after bringing it up to date.
+    """Answers from the index of a store, after bringing it up to date.
 
-    The file lies beside the store's, with ``-index`` after its name, and holds nothing that the store does
-    not hold: it may be deleted at any time. It is made anew where it is damaged, of another version or of
+    Its file lies where the source says, and holds nothing that the store does not hold: it may be deleted at
+    any time. It is made anew where it is damaged, of another version or of
     another store. Where it cannot be written, memory takes its place for as long as this object lives.
     Connections live as long as an answer; any number of threads and processes may read and fill it at once.
     `is_behind` says whether there was more to take over when it was last brought up to date, and
     `fields_asked_for` whether an answer has needed the values of fields.
     """
 
-    def __init__(self, store_path: str, timeout: float) -> None:
-        self.store_path = store_path
-        self.path = store_path + SUFFIX
-        self._timeout = timeout
+    def __init__(self, source: IndexSource) -> None:
+        self._source = source
+        self.path = source.index_path
         self._lock = threading.RLock()
         self._memory: sqlite3.Connection | None = None
         self._process = os.getpid()
@@ -73,7 +69,7 @@ class SideIndex:
         """
         self.fields_asked_for |= fields
         for last in (False, True):
-            if not os.path.lexists(self.store_path):
+            if not self._source.is_there():
                 return nothing
             self.refresh(fill_seconds, fields=fields)
             try:
@@ -101,13 +97,13 @@ class SideIndex:
 
     def _refreshed(self, seconds: float | None, progress: Progress, fields: bool) -> IndexState:
         self._after_fork()
-        stamp, is_settled = _stamp(self.store_path)
-        if not os.path.lexists(self.store_path) or self._is_current(stamp, fields):
+        stamp, is_settled = self._source.stamp()
+        if not self._source.is_there() or self._is_current(stamp, fields):
             return _COMPLETE
         if not self._lock.acquire(timeout=-1 if seconds is None else seconds):
             return self._state(fields)
         try:
-            filling = _Filling(self.store_path, self._timeout, stamp if is_settled else None, fields)
+            filling = _Filling(self._source, stamp if is_settled else None, fields)
             filling.deadline = None if seconds is None else time.monotonic() + seconds
             filling.progress = progress
             if self._in_memory():
@@ -124,6 +120,7 @@ class SideIndex:
             self._lock.release()
 
     def _refresh_file(self, filling: _Filling) -> IndexState:
+        self._source.get_ready()
         lock = FileLock(self.path)
         patience = SECONDS_TO_WAIT if filling.deadline is None else filling.deadline - time.monotonic()
         if not lock.acquire(max(patience, 0)):
@@ -145,7 +142,7 @@ class SideIndex:
 
     def _open_file(self) -> sqlite3.Connection:
         """Open the file for writing, made anew where it is not this store's or not of this version."""
-        refuse_others(self.path, self.store_path)
+        refuse_others(self.path, self._source.owned_as)
         if content_of(self.path) == "text":
             self._remove_files()
         if not os.path.lexists(self.path):
@@ -196,7 +193,7 @@ class SideIndex:
         elif not files.is_plain(self.path):
             yield None
         else:
-            with closing(open_for_reading(self.path, self._timeout)) as db:
+            with closing(open_for_reading(self.path, SECONDS_TO_WAIT)) as db:
                 db.execute("BEGIN")
                 yield db if _is_begun(db) else None
 
@@ -244,9 +241,8 @@ class SideIndex:
 class _Filling:
     """Takes over all that is new in the store, for as long as there is time."""
 
-    def __init__(self, store_path: str, timeout: float, stamp: str | None, fields: bool) -> None:
-        self._store_path = store_path
-        self._timeout = timeout
+    def __init__(self, source: IndexSource, stamp: str | None, fields: bool) -> None:
+        self._source = source
         self._stamp = stamp
         self.fields = fields
         self.deadline: float | None = None
@@ -256,7 +252,7 @@ class _Filling:
         """Fill an index that is open for writing, each slice in a transaction of its own."""
         fill: Fill | None = None
 
-        def take_over(store: sqlite3.Connection) -> bool:
+        def take_over(store: StoreRows) -> bool:
             nonlocal fill
             fill = fill or self._prepared(db, store)
             more = fill.fill_slice(store)
@@ -272,17 +268,18 @@ class _Filling:
                 fill = None
                 continue
             if not is_filled:
-                return _state_of(db, fields=False)
+                state = _state_of(db, fields=False)
+                return IndexState(state.done, max(state.total, state.done + 1))
         if self.fields and not are_known(db) and not self._take_slices(db, FieldsFill(db).fill_slice):
             return _state_of(db, fields=True)
         return _COMPLETE
 
-    def _take_slices(self, db: sqlite3.Connection, take_over: Callable[[sqlite3.Connection], bool]) -> bool:
+    def _take_slices(self, db: sqlite3.Connection, take_over: Callable[[StoreRows], bool]) -> bool:
         """Take over slices until there are no more; returns False where the time is over before."""
         while True:
             db.execute("BEGIN IMMEDIATE")
             try:
-                more = read(self._store_path, self._timeout, take_over, False)
+                more = self._source.read(take_over)
                 db.execute("COMMIT")
             except BaseException:
                 if db.in_transaction:
@@ -294,9 +291,9 @@ class _Filling:
             if self.deadline is not None and time.monotonic() >= self.deadline:
                 return False
 
-    def _prepared(self, db: sqlite3.Connection, store: sqlite3.Connection) -> Fill:
+    def _prepared(self, db: sqlite3.Connection, store: StoreRows) -> Fill:
         """What fills the index, which is made anew where it is not this store's or this version's."""
-        identity = _identity(self._store_path, store)
+        identity = store.identity()
         tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         is_same = "about" in tables and about(db, "version") == VERSION and about(db, "store") == identity
         if not is_same:
@@ -340,26 +337,6 @@ def _state_of(db: sqlite3.Connection, fields: bool) -> IndexState:
     (done,) = db.execute("SELECT count(*) FROM traces").fetchone()
     total = about(db, "traces") or 0
     return IndexState(done, max(total, done + ((about(db, "built_from") or 2) > 1)))
-
-
-def _stamp(path: str) -> tuple[str, bool]:
-    """What changes with every write to a store's files, and whether it will: a clock ticks in steps."""
-    parts: list[Any] = []
-    newest = 0
-    for suffix in files.SUFFIXES[:2]:
-        try:
-            status = os.stat(path + suffix)
-        except FileNotFoundError:
-            parts.append(None)
-            continue
-        parts.append((status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns))
-        newest = max(newest, status.st_mtime_ns)
-    return to_json(parts), abs(time.time_ns() - newest) > _SETTLED_NS
-
-
-def _identity(path: str, store: sqlite3.Connection) -> str:
-    steps = store.execute("SELECT name, applied_ns FROM migrations ORDER BY applied_ns, name").fetchall()
-    return to_json([files.identity(path), steps])
 
 
 _COMPLETE = IndexState(1, 1)

@@ -19,17 +19,17 @@ class NotOurs(Exception):
     """A file of somebody else's stands where the index goes."""
 
 
-def refuse_others(path: str, store_path: str) -> None:
+def refuse_others(path: str, owned_as: str | None) -> None:
     """Stop where we would write into a file that a link names, or one whose owner is another user's.
 
-    The index holds what the store holds, so the store's owner may own it, too.
+    The index holds what the store holds, so who owns the store's file may own it, too.
 
     Raises:
         NotOurs: such a file stands there.
         OSError: a file cannot be looked at, or the store is gone.
     """
     user = getattr(os, "geteuid", lambda: 0)()  # Windows says 0 of every file
-    owners = {os.stat(store_path).st_uid, user}
+    owners = {user} if owned_as is None else {os.stat(owned_as).st_uid, user}
     for suffix in files.SUFFIXES:
         try:
             status = os.stat(path + suffix, follow_symlinks=False)

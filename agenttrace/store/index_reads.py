@@ -22,6 +22,7 @@ from agenttrace.core.trace_reads import (
     Sort,
 )
 from agenttrace.core.trace_search import cursor_of
+from agenttrace.store.file_source import FileSource
 from agenttrace.store.index_figures import IndexFigures
 from agenttrace.store.index_file import Progress, SideIndex
 from agenttrace.store.index_queries import IndexQueries, needs_fields
@@ -42,8 +43,8 @@ class IndexReads:
 
     @classmethod
     def of(cls, store_path: str, timeout: float) -> IndexReads:
-        """Answer from the index of the store at a path, one for each path in this process."""
-        return cls(_side_index(store_path, timeout))
+        """Answer from the index of the store in a file, one for each path in this process."""
+        return cls(_index_of_file(store_path, timeout))
 
     def within(self, fill_seconds: float) -> IndexReads:
         """The same, waiting so long for an index that is behind."""
@@ -156,4 +157,6 @@ class IndexReads:
             cursor = cursor_of(traces[-1], NEWEST_FIRST)
 
 
-_side_index = lru_cache(maxsize=16)(SideIndex)
+@lru_cache(maxsize=16)
+def _index_of_file(store_path: str, timeout: float) -> SideIndex:
+    return SideIndex(FileSource(store_path, timeout))

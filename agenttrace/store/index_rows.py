@@ -99,10 +99,6 @@ class _Rows:
         self.words: list[tuple[int | None, str]] = []
 
 
-class NeedsRebuilding(Exception):
-    """The index cannot be brought up to date: it has to be made anew."""
-
-
 class IndexRows:
     """Writes the rows of traces; the caller has a transaction open."""
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from agenttrace.core.errors import ExportError, StoreError
 from agenttrace.core.jsonable import to_json
-from agenttrace.store import files, index_file
+from agenttrace.store import file_source, files
 from agenttrace.store.health import StoreHealth
 from agenttrace.store.rows import loaded
 from agenttrace.store.span_table import tables_of_spans
@@ -91,7 +91,7 @@ def mend(path: str, timeout: float, trace_ids: Sequence[str], clean: Clean) -> M
     if mended.values or mended.requests:
         for end in files.SUFFIXES:
             with suppress(FileNotFoundError):
-                os.remove(path + index_file.SUFFIX + end)
+                os.remove(path + file_source.SUFFIX + end)
     return mended
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from agenttrace.core.jsonable import to_json
-from agenttrace.core.protocols import Store
+from agenttrace.core.protocols import ReadsRootInputs, Store, optional
 from agenttrace.store.connection import read
 from agenttrace.store.rows import loaded
 from agenttrace.store.sqlite import SQLiteStore
@@ -30,6 +30,9 @@ def root_inputs(store: Store, trace_ids: Iterable[str]) -> dict[str, Mapping[str
         StoreError: the store cannot be read.
     """
     wanted = list(trace_ids)
+    own = optional(store, ReadsRootInputs)
+    if own is not None:
+        return dict(own.root_inputs(wanted, LONGEST))
     if not isinstance(store, SQLiteStore):
         traces = {trace_id: store.trace(trace_id) for trace_id in wanted}
         return {key: trace.input for key, trace in traces.items() if trace is not None and trace.input}

@@ -9,7 +9,8 @@ import time
 from agenttrace.core.errors import AgentTraceError
 from agenttrace.core.protocols import Store
 from agenttrace.process.threads import start_thread
-from agenttrace.store.sqlite import SQLiteStore
+from agenttrace.store.index_reads import IndexReads
+from agenttrace.store.searched import reads_of
 
 SECONDS_AT_ONCE = 0.2
 PAUSE = 0.05
@@ -24,7 +25,8 @@ class Filling:
     """
 
     def __init__(self, store: Store) -> None:
-        self._reads = store.trace_reads() if isinstance(store, SQLiteStore) else None
+        reads = reads_of(store)
+        self._reads = reads if isinstance(reads, IndexReads) else None
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
 

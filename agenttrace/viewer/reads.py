@@ -6,13 +6,14 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from agenttrace.core.errors import StoreError
 from agenttrace.core.protocols import KeepsWatch, Store, optional
 from agenttrace.core.query import EVERYTHING, Identified, Query
 from agenttrace.core.trace_facts import TraceFacts
 from agenttrace.core.trace_reads import IndexState, TraceReads
+from agenttrace.store.index_reads import IndexReads
 from agenttrace.store.searched import reads_of
 from agenttrace.store.sqlite import SQLiteStore
 
@@ -57,10 +58,9 @@ class Reads:
         forms: Forms | None = None,
     ) -> Reads:
         """What pages of a store are made from; with `fill_seconds`, they do not wait longer for its index."""
-        if not isinstance(store, SQLiteStore):
-            return cls(store, reads_of(store), root=root, forms=forms)
-        reads = store.trace_reads()
-        reads = reads if fill_seconds is None else reads.within(fill_seconds)
+        reads = reads_of(store)
+        if fill_seconds is not None and isinstance(reads, IndexReads):
+            reads = reads.within(fill_seconds)
         return cls(store, reads, root=root, forms=forms)
 
     def at(self, now_ns: int) -> Reads:
@@ -86,17 +86,18 @@ class Reads:
 
     @property
     def path(self) -> str | None:
-        """The file that is read, or None for a store in memory."""
-        return self.store.path if isinstance(self.store, SQLiteStore) else None
+        """The file that is read, or the address of a server; None for a store in memory."""
+        address: str | None = getattr(self.store, "address", None)
+        return self.store.path if isinstance(self.store, SQLiteStore) else address
 
     @property
     def is_missing(self) -> bool:
         """Whether the file that is read is not there, or not yet; a store in memory is there."""
-        return self.path is not None and not os.path.lexists(self.path)
+        return isinstance(self.store, SQLiteStore) and not os.path.lexists(self.store.path)
 
     def index_state(self, query: Query = EVERYTHING) -> IndexState | None:
         """How far what a query needs of the side index has come; None without one, or where all is known."""
-        refresh: Any = getattr(self.traces, "refresh", None)
-        is_there = self.path is not None and not self.is_missing
-        state = refresh(0.0, query=query) if refresh is not None and is_there else None
-        return None if state is None or state.is_ready else state
+        if not isinstance(self.traces, IndexReads) or self.is_missing:
+            return None
+        state = self.traces.refresh(0.0, query=query)
+        return None if state.is_ready else state

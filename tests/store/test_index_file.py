@@ -22,6 +22,7 @@ from agenttrace.core.trace_search import EveryTrace
 from agenttrace.store import (
     MemoryStore,
     SQLiteStore,
+    file_source,
     index_fields,
     index_file,
     index_fill,
@@ -50,7 +51,7 @@ def ids(reads, text=""):
 
 def own(store):
     """Reads that share nothing with those of other tests, as of another process."""
-    return IndexReads(index_file.SideIndex(store.path, 2))
+    return IndexReads(index_file.SideIndex(file_source.FileSource(store.path, 2)))
 
 
 def test_the_index_lies_beside_the_store_for_its_owner_only(store, path):
@@ -246,7 +247,7 @@ def test_an_index_is_built_in_slices_from_the_newest_and_gone_on_with(store, mon
     state = own(store).refresh(seconds=0)
     assert not state.is_ready
     assert (state.done, state.total) == (2, 11)
-    partial = IndexReads(index_file.SideIndex(store.path, 2)).within(0)
+    partial = own(store).within(0)
     assert [int(facts.trace_id, 16) for facts in partial.search(Query()).traces][:2] == [11, 10]
     store.export(a_trace(trace=12, start=12_000))
     store.delete_trace(f"{4:032x}")
@@ -338,7 +339,7 @@ def test_when_nothing_changed_the_store_is_not_even_opened(store, monkeypatch):
             break
         assert time.monotonic() < deadline
         time.sleep(0.05)
-    monkeypatch.setattr(index_file, "read", None)
+    monkeypatch.setattr(file_source, "read", None)
     assert ids(reads, "name:other") == [2]
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -21,6 +23,7 @@ from agenttrace.core.span import Span, SpanError
 from agenttrace.core.trace_reads import SORT_KEYS, Sort
 from agenttrace.core.trace_search import EveryTrace
 from agenttrace.store import SQLiteStore
+from agenttrace.store.postgres.store import PostgresStore
 from agenttrace.store.searched import searched_traces
 
 NAMES = ["search", "refund", "lookup"]
@@ -189,6 +192,30 @@ def test_the_index_agrees_with_looking_at_every_trace(several, last):
                 take(store, step, what)
         assert_same_answers(store, last)
         assert_same_answers(store, Query())
+        store.close()
+
+
+@settings(
+    max_examples=15,
+    suppress_health_check=[
+        HealthCheck.too_slow,
+        HealthCheck.data_too_large,
+        HealthCheck.function_scoped_fixture,
+    ],
+)
+@given(st.lists(steps, min_size=1, max_size=8), queries)
+def test_the_index_of_a_store_on_a_server_agrees_as_well(postgres_server, several, last):
+    store = PostgresStore(f"{postgres_server.address}?schema=test_{os.urandom(6).hex()}")
+    with tempfile.TemporaryDirectory() as directory, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", directory)
+        for step, what in several:
+            if step == "ask":
+                assert_same_answers(store, what)
+            else:
+                take(store, step, what)
+        assert_same_answers(store, last)
+        assert_same_answers(store, Query())
+        store._must_write(lambda db: db.execute(f"DROP SCHEMA {store._address.schema} CASCADE"))
         store.close()
 
 

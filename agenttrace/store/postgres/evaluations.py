@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from agenttrace.core.batch import ScoreRow
@@ -151,6 +151,19 @@ def scores(db: Any, trace_id: str) -> list[tuple[str | None, Score]]:
         f"SELECT span_id, {SCORE_COLUMNS} FROM scores WHERE trace_id = %s ORDER BY id", (trace_id,)
     )
     return [(span_id, score_of(row)) for span_id, *row in rows]
+
+
+def replace_scores(db: Any, rows: Sequence[ScoreRow], same: Callable[[Score], Any]) -> None:
+    """Store scores of traces; those of no run for which `same` is equal go."""
+    new = {(row.trace_id, same(row.score)) for row in rows}
+    ids = [row.trace_id for row in rows]
+    stored = db.execute(
+        f"SELECT id, trace_id, {SCORE_COLUMNS} FROM scores WHERE run_id IS NULL AND trace_id = ANY(%s)",
+        (ids,),
+    )
+    gone = [number for number, trace_id, *row in stored if (trace_id, same(score_of(row))) in new]
+    db.execute("DELETE FROM scores WHERE id = ANY(%s)", (gone,))
+    keep_scores(db, rows)
 
 
 def runs(db: Any, project: str | None, limit: int) -> list[RunSummary]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from agenttrace.core.summary import TraceSummary
@@ -87,6 +87,12 @@ _FIRSTS = """SELECT DISTINCT ON (s.trace) s.trace, f.name, s.rest, s.parent
     ORDER BY s.trace, s.parent IS NOT NULL, s.start_ns, s.seq"""
 
 
+_ROOT_INPUTS = """SELECT t.trace_id, (
+        SELECT CASE WHEN length(s.input) <= %s THEN s.input END FROM span_rows s
+        WHERE s.trace = t.id ORDER BY s.parent IS NOT NULL, s.start_ns, s.seq LIMIT 1
+    ) FROM traces t WHERE t.trace_id = ANY(%s)"""
+
+
 def summaries(db: Any, project: str | None, limit: int, name: str | None) -> list[TraceSummary]:
     """The newest traces first."""
     lines: list[TraceSummary] = []
@@ -129,10 +135,20 @@ def _summaries(db: Any, rows: Sequence[tuple[int, str, str]]) -> list[TraceSumma
     return lines
 
 
+def root_inputs(db: Any, trace_ids: Sequence[str], longest: int) -> dict[str, Mapping[str, Any]]:
+    """The inputs of the first roots of traces by their ids, without those of more characters."""
+    rows = db.execute(_ROOT_INPUTS, (longest, list(trace_ids)))
+    inputs = {trace_id: loaded(text) for trace_id, text in rows if text is not None}
+    return {trace_id: value for trace_id, value in inputs.items() if isinstance(value, dict)}
+
+
 def delete_traces(db: Any, trace_ids: Sequence[str]) -> int:
     """Delete traces by their whole ids, with their scores; returns how many there were."""
     rows = db.execute(
-        "DELETE FROM traces WHERE trace_id = ANY(%s) RETURNING id, trace_id", (list(trace_ids),)
+        "WITH gone AS (DELETE FROM traces WHERE trace_id = ANY(%s) RETURNING id, trace_id),"
+        " noted AS (INSERT INTO gone_traces (trace) SELECT id FROM gone)"
+        " SELECT id, trace_id FROM gone",
+        (list(trace_ids),),
     ).fetchall()
     if rows:
         gone = [trace_id for _, trace_id in rows]

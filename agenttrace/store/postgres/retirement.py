@@ -1,4 +1,4 @@
-"""Deletes what is too old on the server, a part at a time: traces, and notes of transactions."""
+"""Deletes what is too old on the server, a part at a time: traces, and notes that nobody asks for."""
 
 from __future__ import annotations
 
@@ -10,6 +10,11 @@ from agenttrace.store.postgres.reads import delete_traces
 _LOOK_SECONDS = 60.0
 _AT_ONCE = 200
 _COMMIT_LOOK_SECONDS = 3600.0
+_FORGET_GONE = """WITH old AS (
+        DELETE FROM gone_traces WHERE at < now() - interval '30 days' RETURNING written),
+    newest AS (SELECT written FROM old ORDER BY written DESC LIMIT 1)
+    INSERT INTO about SELECT 'forgotten', written::text FROM newest
+    ON CONFLICT (key) DO UPDATE SET value = excluded.value"""
 
 
 class AgeLimit:
@@ -40,8 +45,12 @@ class AgeLimit:
         return delete_traces(db, ids) if ids else 0
 
 
-class OldCommits:
-    """Forgets the notes of transactions that are a day old: nobody asks for them any more."""
+class OldNotes:
+    """Forgets notes that nobody asks for any more.
+
+    Those of transactions after a day; those of deleted traces after thirty: a reader's index that is older is
+    made anew, which the note ``forgotten`` tells.
+    """
 
     def __init__(self) -> None:
         self._again_at = time.monotonic() + _COMMIT_LOOK_SECONDS
@@ -51,3 +60,4 @@ class OldCommits:
         if time.monotonic() >= self._again_at:
             self._again_at = time.monotonic() + _COMMIT_LOOK_SECONDS
             db.execute("DELETE FROM commits WHERE at < now() - interval '1 day'")
+            db.execute(_FORGET_GONE)

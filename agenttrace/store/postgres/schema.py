@@ -195,8 +195,23 @@ STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "CREATE INDEX work_done ON work (due) WHERE state = 'done'",
         ),
     ),
+    (
+        "0002_gone_traces",
+        (
+            """CREATE TABLE gone_traces (
+                trace bigint PRIMARY KEY,
+                at timestamptz NOT NULL DEFAULT now(),
+                written xid8 NOT NULL DEFAULT pg_current_xact_id()
+            )""",
+            "CREATE INDEX gone_traces_by_writing ON gone_traces (written)",
+        ),
+    ),
 )
-"""A step is applied once, whole. Later versions add steps, and change none."""
+"""A step is applied once, whole. Later versions add steps, and change none.
+
+A step that versions without it cannot live with also says ``INSERT INTO about VALUES ('least', name)``, or
+updates it. To the others, whatever it adds means nothing.
+"""
 
 _STEPS_TABLE = """CREATE TABLE IF NOT EXISTS steps (
     name text PRIMARY KEY, applied_ns bigint NOT NULL)"""
@@ -218,7 +233,7 @@ def prepare(db: Any, schema: str, quoted: str) -> None:
         started = db.execute("SELECT to_regclass(%s)", (f"{quoted}.steps",)).fetchone()[0] is not None
         applied = {name for (name,) in db.execute("SELECT name FROM steps")} if started else set()
         if applied >= set(known):
-            _refuse_newer(applied, known, schema)
+            _refuse_newer(db, schema)
             return
     with db.transaction():
         db.execute("SELECT pg_advisory_xact_lock(%s)", (crc32(f"agenttrace {schema}".encode()),))
@@ -226,7 +241,8 @@ def prepare(db: Any, schema: str, quoted: str) -> None:
         db.execute(f"SET LOCAL search_path TO {quoted}")
         db.execute(_STEPS_TABLE)
         applied = {name for (name,) in db.execute("SELECT name FROM steps")}
-        _refuse_newer(applied, known, schema)
+        if applied:
+            _refuse_newer(db, schema)
         for name, statements in STEPS:
             if name not in applied:
                 for statement in statements:
@@ -234,10 +250,11 @@ def prepare(db: Any, schema: str, quoted: str) -> None:
                 db.execute("INSERT INTO steps VALUES (%s, %s)", (name, time.time_ns()))
 
 
-def _refuse_newer(applied: set[str], known: list[str], schema: str) -> None:
-    newer = sorted(applied - set(known))
-    if newer:
+def _refuse_newer(db: Any, schema: str) -> None:
+    """Stop where a newer version made tables that this one cannot use."""
+    row = db.execute("SELECT value FROM about WHERE key = 'least'").fetchone()
+    if row is not None and row[0] not in {name for name, _ in STEPS}:
         raise StoreError(
-            f"the tables in schema {schema!r} were made by a newer version of agenttrace ({newer[0]}); "
+            f"the tables in schema {schema!r} were made by a newer version of agenttrace ({row[0]}); "
             "use that version, or another schema: ?schema=…"
         )

@@ -33,7 +33,7 @@ from agenttrace.store.memory_fallback import MemoryFallback
 from agenttrace.store.postgres import counts, evaluations, failures, reads, work
 from agenttrace.store.postgres.address import Address
 from agenttrace.store.postgres.connection import Away, Connection
-from agenttrace.store.postgres.retirement import AgeLimit, OldCommits
+from agenttrace.store.postgres.retirement import AgeLimit, OldNotes
 from agenttrace.store.postgres.spans import SpanWriter, insert_tools
 from agenttrace.store.postgres.writers import WriterRow, writers
 from agenttrace.store.queries import id_prefix
@@ -42,6 +42,9 @@ from agenttrace.store.rows import dataset_text, dataset_value
 
 if TYPE_CHECKING:
     from agenttrace.core.query import Query
+    from agenttrace.store.index_file import SideIndex
+    from agenttrace.store.index_reads import IndexReads
+    from agenttrace.store.postgres.index_source import ServerSource
 
 T = TypeVar("T")
 
@@ -74,7 +77,7 @@ class PostgresStore(Store, KeepsWatch, KeepsResults):
         """Where it is, without the password."""
         self.reading: ReadSpans | None = None
         """How spans of other libraries are read; `open_store` and `Tracer` set it."""
-        self._age_limit, self._old_commits = AgeLimit(limits.seconds), OldCommits()
+        self._age_limit, self._old_notes = AgeLimit(limits.seconds), OldNotes()
         self._begin()
         at_fork("stores", in_child=self.after_fork)
 
@@ -90,6 +93,9 @@ class PostgresStore(Store, KeepsWatch, KeepsResults):
         self._row = WriterRow()
         self._unsure: list[tuple[uuid.UUID, list[Batch]]] = []
         self._to_write, self._to_read = Connection(self._address), Connection(self._address)
+        self._reading = threading.Lock()
+        self._index: SideIndex | None = None
+        self._source: ServerSource | None = None
 
     # What is recorded
 
@@ -137,7 +143,7 @@ class PostgresStore(Store, KeepsWatch, KeepsResults):
             for write in rest:
                 write(db)
             self._health.retired_traces += self._age_limit.retire(db)
-            self._old_commits.forget(db)
+            self._old_notes.forget(db)
             if self._row.due(batches[-1].recorder if batches else None):
                 self._row.note(db, self._health)
             return quarantined
@@ -178,6 +184,10 @@ class PostgresStore(Store, KeepsWatch, KeepsResults):
     def write_scores(self, scores: Sequence[tuple[str | None, str | None, Score]]) -> None:
         """Keep scores alone, each with its trace id and span id (None: the whole trace); see `write`."""
         self.write(Batch(scores=[ScoreRow(*row) for row in scores]))
+
+    def replace_scores(self, rows: Sequence[ScoreRow], same: Callable[[Score], Any]) -> None:
+        """See `ReplacesScores.replace_scores`."""
+        self._must_write(lambda db: evaluations.replace_scores(db, rows, same))
 
     def write_report(self, report: EvaluationReport) -> str:
         """See `Store.write_report`."""
@@ -346,6 +356,22 @@ class PostgresStore(Store, KeepsWatch, KeepsResults):
             if len(places) < _TRACES_AT_ONCE:
                 return
 
+    def trace_reads(self) -> IndexReads:
+        """What answers queries for traces: a side index on this machine, which readers keep."""
+        from agenttrace.store.index_file import SideIndex  # recording needs none of it
+        from agenttrace.store.index_reads import IndexReads
+        from agenttrace.store.postgres.index_source import ServerSource
+
+        with self._reading:
+            if self._index is None:
+                self._source = ServerSource(self._address)
+                self._index = SideIndex(self._source)
+        return IndexReads(self._index)
+
+    def root_inputs(self, trace_ids: Sequence[str], longest: int) -> Mapping[str, Mapping[str, Any]]:
+        """See `ReadsRootInputs.root_inputs`."""
+        return self._read(lambda db: reads.root_inputs(db, trace_ids, longest))
+
     def scores(self, trace_id: str) -> list[tuple[str | None, Score]]:
         """See `Store.scores`."""
         return self._read(lambda db: evaluations.scores(db, trace_id)) + self._fallback.memory.scores(
@@ -449,6 +475,8 @@ class PostgresStore(Store, KeepsWatch, KeepsResults):
         self.end()
         self._to_write.close()
         self._to_read.close()
+        if self._source is not None:
+            self._source.close()
 
     def after_fork(self) -> None:
         """In the child: start empty. What the parent has yet to store is stored by the parent."""
