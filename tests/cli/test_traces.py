@@ -82,9 +82,17 @@ def test_the_store_can_be_an_address_of_sqlite(agenttrace, recorded, tmp_path):
 
 
 def test_an_address_of_another_kind_ends_with_2_and_shows_no_password(agenttrace):
-    ran = agenttrace("traces", "list", "--store", "postgresql://annabel:hunter2@127.0.0.1/traces")
+    ran = agenttrace("traces", "list", "--store", "mysql://annabel:hunter2@127.0.0.1/traces")
     assert (ran.code, ran.out) == (2, "")
     assert "sqlite:///relative.db" in ran.err
+    assert "hunter2" not in ran.err
+
+
+def test_a_server_that_does_not_answer_ends_with_2_and_shows_no_password(agenttrace):
+    pytest.importorskip("psycopg")
+    ran = agenttrace("traces", "list", "--store", "postgresql://annabel:hunter2@127.0.0.1:1/traces")
+    assert (ran.code, ran.out) == (2, "")
+    assert "annabel@127.0.0.1:1/traces cannot be read" in ran.err
     assert "hunter2" not in ran.err
 
 

@@ -17,7 +17,7 @@ LONGER = {
     "store/sqlite.py": 530,  # the same
     "store/postgres/store.py": 560,  # the same
     "core/report.py": 420,  # one value with its whole surface
-    "core/protocols.py": 550,  # so does every extension point
+    "core/protocols.py": 580,  # so does every extension point
 }
 FUNCTION_CEILING = 50
 """Lines of a function without its docstring."""

@@ -11,6 +11,7 @@ from contextlib import closing
 
 from agenttrace.core.span import Span
 from agenttrace.store import SQLiteStore
+from agenttrace.store.file_source import FileRows
 from agenttrace.store.index_fill import Fill
 
 SPANS = 4_000
@@ -89,12 +90,12 @@ def test_a_writer_stores_while_the_index_is_in_the_middle_of_reading(tmp_path, m
     slices = Fill.fill_slice
     written = []
 
-    def in_the_middle(self: Fill, db: sqlite3.Connection) -> bool:
-        db.execute("SELECT count(*) FROM span_rows").fetchone()  # what it reads stays as it is now
+    def in_the_middle(self: Fill, rows: FileRows) -> bool:
+        rows.trace_count()  # what it reads stays as it is now
         key = 2 + len(written)
         writer.export([span(key)])
         written.append(writer.health().waiting)
-        return slices(self, db)
+        return slices(self, rows)
 
     monkeypatch.setattr(Fill, "fill_slice", in_the_middle)
     store.trace_reads().refresh(seconds=0.0)
