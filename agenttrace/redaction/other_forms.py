@@ -24,8 +24,8 @@ def may_have_others(lowered: str, look: Look) -> bool:
 
 
 def without_others(text: str, names: Names) -> tuple[str, int]:
-    """The text without secrets in these forms, and how many were found."""
-    end = end_before_cut(text)
+    """The text without secrets in these forms, and how many were found: the same text, if none."""
+    whole, end = text, end_before_cut(text)
     text, mark = text[:end], text[end:]
     count = 0
     if may_have_command(text.lower()) and names.is_secret("password"):
@@ -35,4 +35,5 @@ def without_others(text: str, names: Names) -> tuple[str, int]:
         text, in_blocks = without_blocks(text, names)
         count += in_columns + in_blocks
     text, more = without_said(text, names)
-    return text + mark, count + more
+    count += more
+    return (text + mark, count) if count else (whole, 0)

@@ -11,6 +11,7 @@ from agenttrace.redaction.texts import has_any
 
 _OF_RUNS = (string.ascii_letters + string.digits + "_-").encode()
 _OF_WORDS = _OF_RUNS + b".~+/=:%$?&@"
+_OF_PLAIN_WORDS = (string.ascii_letters + " .,!?").encode()
 _MARKS = b":=<>/-,'\"%"
 _TO_RUNS = bytes(120 if byte in _OF_RUNS else 32 for byte in range(256))
 _TO_RUNS_AND_DIGITS = bytes(
@@ -74,16 +75,23 @@ def look_at(text: str) -> Look:
     """Look at a text. Python's own search of bytes looks through a long text a hundred times faster than a
     regular expression, which would hold up the traced threads meanwhile."""
     data = text.encode("utf-8", "surrogatepass")
-    in_word = len(data) < _SHORT_TEXT  # which is looked through sooner than its digits are
-    runs = data.translate(_TO_RUNS if in_word else _TO_RUNS_AND_DIGITS)
+    is_short = len(data) < _SHORT_TEXT  # which is looked through sooner than its digits are
+    if is_short and not data.translate(None, _OF_PLAIN_WORDS):
+        run = _longest_run(data.translate(_TO_RUNS))
+        return Look(b"", run) if run else PROSE
+    in_word, runs = is_short, data.translate(_TO_RUNS if is_short else _TO_RUNS_AND_DIGITS)
     if not in_word and _has_digit_in_word(runs):
         in_word, runs = True, runs.replace(b"1", b"x")
-    run = (ENCODED_RUN if _LONG_RUN in runs else RUN) if _RUN in runs else 0
+    run = _longest_run(runs)
     marks = data.translate(None, _NO_MARKS)
     if not marks.strip(b",-'") and b"--" not in marks and b"'," not in marks:
         has_hyphen = b"-" in marks
         return Look(b"", run, in_word, has_hyphen) if run or in_word or has_hyphen else PROSE
     return Look(marks, run, in_word, b"-" in marks)
+
+
+def _longest_run(runs: bytes) -> int:
+    return (ENCODED_RUN if _LONG_RUN in runs else RUN) if _RUN in runs else 0
 
 
 def _has_digit_in_word(runs: bytes) -> bool:

@@ -1,7 +1,7 @@
 """Several texts are looked at together, and no secret of one of them is missed by that."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agenttrace.redaction import Redaction
@@ -42,6 +42,8 @@ SEARCHED = [Redaction(), Redaction(["plan"]), Redaction(level="strict"), Redacti
 texts = st.lists(st.sampled_from(PIECES), max_size=9).map("".join)
 
 
+@example(["${KEY}mysql -ppassword"], 0)
+@example(["x password is the key…[+7 chars]"], 0)
 @given(st.lists(texts, min_size=1, max_size=5), st.sampled_from(range(len(SEARCHED))))
 def test_what_is_found_in_none_is_harmless_in_each(several, which):
     redaction = SEARCHED[which]
