@@ -28,7 +28,7 @@ class TestSettings:
             ({"project_name": 5}, "project_name is a non-empty string"),
             ({"store": 5}, "store is a path, 'memory' or a Store"),
             ({"store": ""}, "a store is the path of a local file"),
-            ({"store": "postgres://x"}, "got an address of another kind: postgres"),
+            ({"store": "mysql://x"}, "got an address of another kind: mysql"),
             ({"sample_rate": 2}, "sample_rate is a number from 0"),
             ({"sample_rate": "1"}, "sample_rate is a number from 0"),
             ({"redact": "ssn"}, "redact is a list of names or a function"),
