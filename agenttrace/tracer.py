@@ -587,17 +587,22 @@ class Tracer:
         self._online = self._online or evaluator
         return self._online
 
-    def inject(self, headers: MutableMapping[str, str]) -> MutableMapping[str, str]:
-        """Add the W3C ``traceparent`` of the running call to the headers of a request."""
-        return inject(headers)
+    def inject(self, headers: MutableMapping[str, str], *, baggage: bool = True) -> MutableMapping[str, str]:
+        """Add the W3C ``traceparent`` of the running call to the headers of a request.
 
-    def extract(self, headers: Headers | None) -> Continued:
+        With `baggage`, the header of that name says the trace's session, customer and tags, as far as they
+        are set; not for those whom they do not concern.
+        """
+        return inject(headers, baggage=baggage)
+
+    def extract(self, headers: Headers | None, *, baggage: bool = True) -> Continued:
         """Go on with a caller's trace: ``with tracer.extract(headers): …``.
 
         Headers are a mapping, a WSGI environ, or pairs as ASGI servers and Kafka's clients have them; names
         and values may be bytes, in any case. What cannot be read changes nothing, and is counted in `stats`.
+        With `baggage`, session, customer and tags that the caller sends are the trace's here, too.
         """
-        return Continued(self._recorder, headers)
+        return Continued(self._recorder, headers, baggage=baggage)
 
     def flush(self, timeout: float = 5.0) -> FlushResult:
         """Wait, at most `timeout` seconds, until what has ended is stored; true if all of it is.

@@ -16,7 +16,7 @@ from agenttrace.otlp_in.facts import span_of
 from agenttrace.redaction import Redaction
 from agenttrace.redaction.received import redact_received
 from agenttrace.tracing.context import current
-from agenttrace.tracing.default_recorder import default_recorder
+from agenttrace.tracing.default_recorder import recorder_of
 from agenttrace.tracing.record import OBSERVED, SCOPE, ReceivedSpan, Recorder, Scope, key_of
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class AgentTraceSpanProcessor(SpanProcessor):
 
     def __init__(self, tracer: Any = None) -> None:
         self._tracer = tracer
-        self._recorder = _recorder_of(tracer)
+        self._recorder = recorder_of(tracer)
         self._open: dict[int, _Place] = {}
 
     def on_start(self, span: OpenTelemetrySpan, parent_context: Context | None = None) -> None:
@@ -139,16 +139,6 @@ class AgentTraceSpanProcessor(SpanProcessor):
             pipeline.recording_failed(error)
 
 
-def _recorder_of(tracer: Any) -> Recorder:
-    recorder = default_recorder() if tracer is None else getattr(tracer, "recorder", None)
-    if isinstance(recorder, Recorder):
-        return recorder
-    raise ConfigError(
-        f"tracer is a Tracer, got {type(tracer).__name__}; make one with Tracer(project_name=…), "
-        "or leave it out"
-    )
-
-
 _instrumented: WeakKeyDictionary[Any, WeakSet[Recorder]] = WeakKeyDictionary()
 """For each provider, the recorders that hear of its spans already."""
 
@@ -173,7 +163,7 @@ def instrument(tracer: Any = None) -> TracerProvider:
     except ImportError as error:
         text = "instrument needs OpenTelemetry's SDK: pip install 'agenttrace-evals[otel]'"
         raise MissingDependency(text) from error
-    recorder = _recorder_of(tracer)
+    recorder = recorder_of(tracer)
     provider: Any = trace.get_tracer_provider()
     if isinstance(provider, trace.ProxyTracerProvider):  # what there is until one is set
         provider = Provider()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
+from agenttrace.core.errors import ConfigError
 from agenttrace.tracing.record import Recorder
 
 _default: list[Recorder] = []
@@ -30,6 +32,21 @@ def set_default_factory(make: Callable[[], Recorder]) -> None:
 def default_recorder() -> Recorder:
     """The first tracer's recorder. Without a tracer, one that makes the default tracer at the first call."""
     return _default[0] if _default else _ON_DEMAND
+
+
+def recorder_of(tracer: Any) -> Recorder:
+    """The recorder of a tracer; the default one for None.
+
+    Raises:
+        ConfigError: it is no tracer.
+    """
+    recorder = default_recorder() if tracer is None else getattr(tracer, "recorder", None)
+    if isinstance(recorder, Recorder):
+        return recorder
+    raise ConfigError(
+        f"tracer is a Tracer, got {type(tracer).__name__}; make one with Tracer(project_name=…), "
+        "or leave it out"
+    )
 
 
 def _resolve_late() -> object:

@@ -1,21 +1,22 @@
-"""Continue a trace in another process: read and write the W3C ``traceparent`` header."""
+"""Continue a trace in another process: read and write the W3C headers ``traceparent`` and ``baggage``."""
 
 from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Iterable, Mapping, MutableMapping
 from types import TracebackType
 from typing import Any, Protocol
 
 from agenttrace.core.identity import span_id_text, trace_id_text
 from agenttrace.core.interruptions import pass_on_interruption
+from agenttrace.tracing.baggage import BAGGAGE, MEMBERS, MOST_BYTES, add_baggage, read_baggage
 from agenttrace.tracing.context import Entered, captured_scopes, current
 from agenttrace.tracing.record import OBSERVED, OFF, SCOPE, Record, Recorder, Scope, key_of
 
 HEADER = "traceparent"
-_NAMES = frozenset({HEADER, f"http_{HEADER}"})
-"""The header's name, and its key in a WSGI environ, in lower case."""
+_NAMES = {name: header for header in (HEADER, BAGGAGE) for name in (header, f"http_{header}")}
+"""The headers' names, and their keys in a WSGI environ, in lower case."""
 _FORM = re.compile(r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?")
 _LONGEST = 256
 
@@ -35,10 +36,11 @@ Caller = tuple[int, int, bool]
 """The trace key, the parent span's key, and True if sampled."""
 
 
-def inject(headers: MutableMapping[str, str]) -> MutableMapping[str, str]:
+def inject(headers: MutableMapping[str, str], *, baggage: bool = True) -> MutableMapping[str, str]:
     """Add ``traceparent`` for the running call, or for the remote caller whose trace goes on here.
 
-    Without either, adds nothing. Returns the same mapping.
+    With `baggage`, the header of that name says the trace's session, customer and tags, redacted, as far as
+    they are set. Without a call or a caller, adds nothing. Returns the same mapping.
     """
     record = current.get()
     if record is OFF:
@@ -49,6 +51,9 @@ def inject(headers: MutableMapping[str, str]) -> MutableMapping[str, str]:
         span_key = outside if record[OBSERVED] is None else key_of(record)
         if span_key is not None:
             headers[HEADER] = f"00-{trace_id_text(scope.trace_key)}-{span_id_text(span_key)}-01"
+            if baggage and scope.attributes:
+                said = {name: scope.attributes[name] for name in MEMBERS if name in scope.attributes}
+                add_baggage(headers, scope.pipeline.redaction.fields(said))
     return headers
 
 
@@ -63,11 +68,11 @@ def read_traceparent(headers: Headers | None) -> Caller | None:
         ValueError: it is malformed or too long, stands there twice with different values, or these are no
             headers. What the headers' own code raises is passed on.
     """
-    if headers is None:
-        return None
-    if isinstance(headers, str | bytes):
-        raise ValueError("headers are a mapping or pairs, not one text")
-    values = {_text(value) for value in _values(headers)}
+    return _caller(_values(headers)[HEADER])
+
+
+def _caller(headers: list[Any]) -> Caller | None:
+    values = {_text(value, _LONGEST).lower() for value in headers}
     if not values:
         return None
     match = _FORM.fullmatch(values.pop())
@@ -81,23 +86,30 @@ def read_traceparent(headers: Headers | None) -> Caller | None:
     return trace_key, span_key, bool(int(match[4], 16) & 1)
 
 
-def _values(headers: Any) -> Iterator[Any]:
+def _values(headers: Any) -> dict[str, list[Any]]:
+    """The values of the headers that are read here, by the header's name."""
+    values: dict[str, list[Any]] = {HEADER: [], BAGGAGE: []}
+    if headers is None:
+        return values
+    if isinstance(headers, str | bytes):
+        raise ValueError("headers are a mapping or pairs, not one text")
     for name, value in headers.items() if hasattr(headers, "items") else headers:
         if isinstance(name, bytes):
             name = name.decode("latin-1")
-        if not isinstance(name, str) or value is None or name.lower() not in _NAMES:
+        if not isinstance(name, str) or value is None or (header := _NAMES.get(name.lower())) is None:
             continue
         if isinstance(value, list | tuple):
-            yield from value
+            values[header].extend(value)
         else:
-            yield value
+            values[header].append(value)
+    return values
 
 
-def _text(value: Any) -> str:
-    if not isinstance(value, str | bytes | bytearray | memoryview) or len(value) > _LONGEST:
-        raise ValueError(f"a {HEADER} header that is no text, or too long")
+def _text(value: Any, longest: int) -> str:
+    if not isinstance(value, str | bytes | bytearray | memoryview) or len(value) > longest:
+        raise ValueError("a header that is no text, or too long")
     text = value if isinstance(value, str) else bytes(value).decode("ascii")
-    return text.strip().lower()
+    return text.strip()
 
 
 class Continued:
@@ -105,25 +117,38 @@ class Continued:
 
     Where the caller's trace is one that is being captured in this process, what is recorded in the block
     belongs to the capture. A header that cannot be read is counted: ``tracer.stats()["unreadable_headers"]``.
+    The block may be entered again once it has been left: it is the same trace.
     """
 
-    def __init__(self, recorder: Recorder, headers: Headers | None) -> None:
+    def __init__(self, recorder: Recorder, headers: Headers | None, *, baggage: bool = True) -> None:
         self._recorder = recorder
         self._caller: Caller | None = None
+        self._said: dict[str, Any] = {}
+        self._head: Record | None = None
         self._entered: Entered | None = None
         try:
-            self._caller = read_traceparent(headers)
+            values = _values(headers)
+            self._caller = _caller(values[HEADER])
+            if baggage and self._caller is not None and values[BAGGAGE]:
+                self._said = read_baggage([_text(value, MOST_BYTES) for value in values[BAGGAGE]])
         except Exception as error:  # choke-point: what a caller sends must not break the service
             pass_on_interruption(error)
             pipeline = recorder.resolve()
             if pipeline is not None:
                 pipeline.unreadable_headers.add()
 
+    @property
+    def has_caller(self) -> bool:
+        """Returns True if the headers name a trace."""
+        return self._caller is not None
+
     def __enter__(self) -> None:
         if self._caller is not None:
-            self._entered = Entered(self._head(*self._caller))
+            if self._head is None:
+                self._head = self._make_head(*self._caller)
+            self._entered = Entered(self._head)
 
-    def _head(self, trace_key: int, parent: int, sampled: bool) -> Record:
+    def _make_head(self, trace_key: int, parent: int, sampled: bool) -> Record:
         if not sampled:
             return OFF
         captured = captured_scopes.get(trace_key)
@@ -133,7 +158,9 @@ class Continued:
         if pipeline is None:
             return OFF
         pipeline.ensure_worker()
-        return Scope(pipeline, self._recorder.project, trace_key=trace_key, remote_parent=parent).head()
+        scope = Scope(pipeline, self._recorder.project, trace_key=trace_key, remote_parent=parent)
+        scope.attributes = self._said or None
+        return scope.head()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
