@@ -5,12 +5,13 @@ Only the members of the table below are read and written. Those of others stay i
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, MutableMapping
 from typing import Any
 from urllib.parse import quote, unquote
 
 from agenttrace.core import semconv
+from agenttrace.core.json_reader import InvalidJSON, strict_json
+from agenttrace.core.jsonable import to_json
 
 BAGGAGE = "baggage"
 MEMBERS = (semconv.SESSION_ID, semconv.CUSTOMER_ID, semconv.TAGS)
@@ -50,7 +51,7 @@ def add_baggage(headers: MutableMapping[str, str], attributes: Mapping[str, Any]
     if not known:
         return
     place, others = _others(headers)
-    own = [f"{name}={quote(_text(attributes[name]), safe=_PLAIN)}" for name in known]
+    own = [f"{name}={quote(_text(attributes[name]), safe=_PLAIN, errors='replace')}" for name in known]
     if len(others) + len(own) <= MOST_MEMBERS and len(value := ",".join([*others, *own])) <= MOST_BYTES:
         headers[place] = value
 
@@ -88,12 +89,12 @@ def _members(text: str) -> list[str]:
 def _text(value: Any) -> str:
     if isinstance(value, str):
         return value
-    return json.dumps(list(value), ensure_ascii=False, separators=(",", ":"))
+    return to_json(list(value))
 
 
 def _tags(text: str) -> list[str]:
     try:
-        tags = json.loads(text)
-    except (ValueError, RecursionError):
+        tags = strict_json(text)
+    except InvalidJSON:
         return []
     return [tag for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else []

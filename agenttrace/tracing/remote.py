@@ -52,8 +52,8 @@ def inject(headers: MutableMapping[str, str], *, baggage: bool = True) -> Mutabl
         if span_key is not None:
             headers[HEADER] = f"00-{trace_id_text(scope.trace_key)}-{span_id_text(span_key)}-01"
             if baggage and scope.attributes:
-                said = {name: scope.attributes[name] for name in MEMBERS if name in scope.attributes}
-                add_baggage(headers, scope.pipeline.redaction.fields(said))
+                attributes = {name: scope.attributes[name] for name in MEMBERS if name in scope.attributes}
+                add_baggage(headers, scope.pipeline.redaction.fields(attributes))
     return headers
 
 
@@ -123,14 +123,14 @@ class Continued:
     def __init__(self, recorder: Recorder, headers: Headers | None, *, baggage: bool = True) -> None:
         self._recorder = recorder
         self._caller: Caller | None = None
-        self._said: dict[str, Any] = {}
+        self._attributes: dict[str, Any] = {}
         self._head: Record | None = None
         self._entered: Entered | None = None
         try:
             values = _values(headers)
             self._caller = _caller(values[HEADER])
             if baggage and self._caller is not None and values[BAGGAGE]:
-                self._said = read_baggage([_text(value, MOST_BYTES) for value in values[BAGGAGE]])
+                self._attributes = read_baggage([_text(value, MOST_BYTES) for value in values[BAGGAGE]])
         except Exception as error:  # choke-point: what a caller sends must not break the service
             pass_on_interruption(error)
             pipeline = recorder.resolve()
@@ -159,7 +159,7 @@ class Continued:
             return OFF
         pipeline.ensure_worker()
         scope = Scope(pipeline, self._recorder.project, trace_key=trace_key, remote_parent=parent)
-        scope.attributes = self._said or None
+        scope.attributes = self._attributes or None
         return scope.head()
 
     def __exit__(

@@ -56,6 +56,12 @@ def test_a_header_that_is_too_long_changes_nothing_but_a_count():
     tracer.shutdown()
 
 
+def test_a_text_that_is_no_unicode_is_sent_as_far_as_it_is():
+    headers = {}
+    add_baggage(headers, {"session.id": "a\udc80", "agenttrace.tags": ["b\udc80"]})
+    assert read_baggage([headers["baggage"]]) == {"session.id": "a?", "agenttrace.tags": ["b?"]}
+
+
 def test_what_came_in_goes_on_with_what_is_set_here():
     tracer = Tracer("shop", store="memory")
     with tracer.extract({"traceparent": TRACEPARENT, "baggage": "session.id=s,enduser.id=c,plan=pro"}):
