@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Literal, NamedTuple
 
-from agenttrace.core.errors import StoreError
+from agenttrace.core.errors import MissingDependency, StoreError
 from agenttrace.core.protocols import HasPath, Store, optional
 from agenttrace.otlp_in.remedies import SWITCHES
 from agenttrace.version import __version__
@@ -91,10 +91,21 @@ def setting_checks(environment: Mapping[str, str]) -> Iterator[Check]:
     yield Check("judges", "ok" if judge else "note", text)
 
 
+def _server_check(store: Store, address: str) -> Check:
+    try:
+        newest = store.traces(limit=1)
+    except (StoreError, MissingDependency) as error:
+        return Check("store", "problem", str(error))
+    return Check("store", "ok", f"{address} can be read; it has {'traces' if newest else 'no trace yet'}")
+
+
 def store_checks(store: Store) -> Iterator[Check]:
     """The store's file: whether it can be read and written, who may, the room on its disk, the clock."""
     has_path = optional(store, HasPath)
     path = None if has_path is None else has_path.path
+    if path is None and isinstance(address := getattr(store, "address", None), str):
+        yield _server_check(store, address)
+        return
     if path is None:
         yield Check("store", "note", "in memory: nothing stays when the process ends")
         return

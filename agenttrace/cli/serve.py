@@ -6,6 +6,7 @@ import click
 
 from agenttrace.cli.store_option import place, shared_store, store_option
 from agenttrace.core.errors import ConfigError, StoreError
+from agenttrace.core.protocols import OnlyRead, optional
 from agenttrace.service import Service, Tokens
 from agenttrace.service.tokens import OneToken
 from agenttrace.viewer.serving import PORT, guard_of, is_loopback, listen
@@ -72,7 +73,8 @@ def serve(
     number = listener.getsockname()[1]
     shown = f"[{host}]" if ":" in host else host
     click.echo(f"http://{shown}:{number}{root_path}/ serves {place(source)} (Ctrl-C ends)")
-    click.echo(f"spans are taken at http://{shown}:{number}/v1/traces", err=True)
+    if optional(source, OnlyRead) is None:
+        click.echo(f"spans are taken at http://{shown}:{number}/v1/traces", err=True)
     if token is None:
         click.echo("without a token: every user of this machine can read what is recorded", err=True)
     try:

@@ -20,7 +20,8 @@ def store_option(command: F) -> F:
     return click.option(
         "--store",
         metavar="PATH",
-        help="The store's file, sqlite:///file or postgresql://host/database. [default: AGENTTRACE_STORE, "
+        help="The store's file, sqlite:///file, postgresql://host/database or, to read, "
+        "clickhouse://host/database. [default: AGENTTRACE_STORE, "
         "else ./.agenttrace/traces.db]",
     )(command)
 

@@ -251,6 +251,15 @@ class BeginsAnew(Protocol):
         ...
 
 
+class OnlyRead(Protocol):
+    """Optional attribute of a store: it takes no spans, which others write."""
+
+    @property
+    def only_read(self) -> bool:
+        """True."""
+        ...
+
+
 class HasPath(Protocol):
     """Optional attribute of a store, and of its health: the file that two of them may share."""
 
@@ -488,6 +497,7 @@ OPTIONAL_HOOKS: Mapping[type, str] = {
     GetsReady: "get_ready",
     BeginsAnew: "after_fork",
     HasPath: "path",
+    OnlyRead: "only_read",
     TellsHealth: "health",
     KeepsUnsent: "unsent",
     ReadsTraces: "trace_reads",

@@ -25,7 +25,7 @@ class Doors:
 
     Args:
         pages: The application of the pages, which has a guard of its own.
-        receiver: What takes spans.
+        receiver: What takes spans; None for a store that is only read.
         state: Asks the store how it is.
         hosts: The values of the header Host that are ours, for the paths that the pages' guard does not see.
     """
@@ -33,7 +33,7 @@ class Doors:
     def __init__(
         self,
         pages: Callable[[Scope, Receive, Send], Awaitable[None]],
-        receiver: OTLPReceiver,
+        receiver: OTLPReceiver | None,
         state: StoreState,
         hosts: Collection[str],
     ) -> None:
@@ -56,6 +56,9 @@ class Doors:
             await answer(scope, receive, send)
         elif path.rstrip("/") == HEALTH:
             await (await self._health(request))(scope, receive, send)
+        elif self._receiver is None:
+            text = "The traces here are only read; send spans to the collector that fills their table."
+            await JSONResponse({"error": text}, 405, {"allow": ""})(scope, receive, send)
         else:
             await self._receiver(scope, receive, send)
 

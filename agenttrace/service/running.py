@@ -6,7 +6,7 @@ import socket
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from agenttrace.core.protocols import Store
+from agenttrace.core.protocols import OnlyRead, Store, optional
 from agenttrace.core.span import Span
 from agenttrace.receiver import Intake, OTLPReceiver, StoreSink
 from agenttrace.receiver.application import MOST_BYTES, SECONDS_TO_SEND
@@ -51,7 +51,8 @@ class Service:
     ) -> None:
         self._store = store
         self.intake = Intake(StoreSink(store, stored=stored))
-        receiver = OTLPReceiver(self.intake, tokens.admit)
+        takes_spans = optional(store, OnlyRead) is None
+        receiver = OTLPReceiver(self.intake, tokens.admit) if takes_spans else None
         pages = application(store, guard, root=root)
         self.server = running_server(
             Doors(pages, receiver, StoreState(store), guard.hosts),

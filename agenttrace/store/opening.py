@@ -8,13 +8,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import unquote
 
 from agenttrace.core import semconv
 from agenttrace.core.batch import Destination
 from agenttrace.core.errors import ConfigError
-from agenttrace.core.protocols import Exporter, KeepsUnsent, Sender, Store, optional
+from agenttrace.core.protocols import Exporter, KeepsUnsent, OnlyRead, Sender, Store, optional
 from agenttrace.core.span import Span
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.store.files import absolute
@@ -29,9 +29,11 @@ SQLITE_MEMORY = ":memory:"
 
 _FORMS = (
     "the path of a local file, sqlite:///relative.db, sqlite:////absolute.db, "
-    f"postgresql://user@host/database or {MEMORY!r}"
+    "postgresql://user@host/database, clickhouse://user@host/database (to read) "
+    f"or {MEMORY!r}"
 )
 _SERVERS = ("postgresql://", "postgres://")
+_READ_ONLY = "clickhouse://"
 
 
 def open_store(where: str | Path | None = None, *, keep: str | None = None) -> Store:
@@ -53,6 +55,8 @@ def open_store(where: str | Path | None = None, *, keep: str | None = None) -> S
         from agenttrace.store.postgres import PostgresStore  # on use: its driver is an extra
 
         return _reading(PostgresStore(where, keep=keep))
+    if isinstance(where, str) and where.lower().startswith(_READ_ONLY):
+        return _over_clickhouse(where)
     text = _path_of(os.fspath(where))
     if text == SQLITE_MEMORY:
         return _reading(MemoryStore())
@@ -68,6 +72,16 @@ def open_store(where: str | Path | None = None, *, keep: str | None = None) -> S
     if is_directory:
         raise ConfigError(f"{text} is a directory; give the path of a file in it, as {path / 'traces.db'}")
     return _reading(SQLiteStore(path, keep=keep))
+
+
+def _over_clickhouse(where: str) -> Store:
+    """Traces in ClickHouse, with the store beside them that the address names, or the default file."""
+    from agenttrace.store.clickhouse import Address, ClickHouseStore  # on use: its driver is an extra
+
+    beside = Address.of(where).beside or DEFAULT_PATH
+    if beside.lower().startswith(_READ_ONLY):
+        raise ConfigError(f"scores= names a store that can be written: {_FORMS}")
+    return cast(Store, ClickHouseStore(where, open_store(beside)))
 
 
 def _reading(store: Store) -> Store:
@@ -92,7 +106,12 @@ def store_of(store: str | Path | Store | None, keep: str | None) -> Store:
         ConfigError: it is neither, cannot be opened, or `keep` is given for a store of the user's own.
     """
     if store is None or isinstance(store, str | Path):
-        return open_store(store, keep=keep)
+        store = open_store(store, keep=keep)
+        if optional(store, OnlyRead) is not None:
+            raise ConfigError(
+                f"{store!r} is only read: record with exporters=[OTLPExporter(…)], or elsewhere"
+            )
+        return store
     if not callable(getattr(store, "write", None)):
         raise ConfigError(f"store is a path, 'memory' or a Store, got {store!r}")
     if keep is not None:
