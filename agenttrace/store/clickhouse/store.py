@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby, islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from agenttrace.core.batch import Batch
 from agenttrace.core.errors import StoreError
@@ -129,7 +129,7 @@ class ClickHouseStore:
         if parse(query) if isinstance(query, str) else query:
             from agenttrace.store.trace_stream import one_by_one  # on use: a list needs none of it
 
-            return one_by_one(self, query, project=project, limit=limit)
+            return one_by_one(cast(Store, self), query, project=project, limit=limit)
         if limit is not None and not is_whole(limit):
             raise StoreError(f"limit is how many traces there are at most, or None, got {limit!r}")
         each = self._newest_first(_TRACES_AT_ONCE if limit is None else limit)
@@ -139,7 +139,7 @@ class ClickHouseStore:
         """What answers queries for traces: it looks at every trace."""
         from agenttrace.store.searched import every_trace  # on use
 
-        return every_trace(self)
+        return every_trace(cast(Store, self))
 
     def _newest_first(self, first: int) -> Iterator[Trace]:
         """Every trace, read in parts, of which the first has `first` traces at most."""
