@@ -104,6 +104,11 @@ def traces() -> None:
     """Look at recorded traces."""
 
 
+@cli.group(name="store", cls=LazyGroup, lazy={"copy": "agenttrace.cli.store_copy:store_copy"})
+def whole_store() -> None:
+    """Do something with a whole store."""
+
+
 @cli.group(
     name="eval",
     cls=LazyGroup,

@@ -22,29 +22,33 @@ ScoreOf = tuple[str | None, str | None, Score, str | None, int | None]
 """The ids of a score's trace and span, the score, the id of its run and the place of its result there."""
 
 
+def next_score_number() -> str:
+    """The query for the next score's number: none is used twice while it waits to be sent."""
+    return (
+        "SELECT 1 + max((SELECT coalesce(max(id), 0) FROM scores),"
+        " (SELECT coalesce(max(last), 0) FROM to_send WHERE kind = 'scores'))"
+    )
+
+
 def insert_scores(
     db: sqlite3.Connection, scores: Sequence[ScoreOf], send_to: Sequence[Destination] = ()
 ) -> None:
     """Store scores in one statement, and that they are to be sent."""
     if not scores:
         return
-    # No number is used twice while it waits to be sent, though its score may have been deleted.
-    (highest,) = db.execute(
-        "SELECT max((SELECT coalesce(max(id), 0) FROM scores),"
-        " (SELECT coalesce(max(last), 0) FROM to_send WHERE kind = 'scores'))"
-    ).fetchone()
+    (first,) = db.execute(next_score_number()).fetchone()
     now = time.time_ns()
     db.executemany(
         f"INSERT INTO scores (id, trace_id, span_id, run_id, result, {SCORE_COLUMNS}, created_ns)"  # noqa: S608
         f" VALUES ({marks(16)})",
         (
             (number, trace_id, span_id, run_id, result, *score_row(score), now)
-            for number, (trace_id, span_id, score, run_id, result) in enumerate(scores, highest + 1)
+            for number, (trace_id, span_id, score, run_id, result) in enumerate(scores, first)
         ),
     )
     for destination in send_to:
         if destination.kind == "scores":
-            add_to_send(db, destination, highest + 1, highest + len(scores))
+            add_to_send(db, destination, first, first + len(scores) - 1)
 
 
 def keep_scores(

@@ -38,6 +38,7 @@ from agenttrace.store.memory_fallback import MemoryFallback
 from agenttrace.store.retention import DEFAULT_BYTES, AgeLimit, Keep, SizeLimit, delete_by_id, delete_run
 from agenttrace.store.rows import dataset_text, dataset_value
 from agenttrace.store.span_writes import FunctionIds, insert_tools, keep_spans
+from agenttrace.store.table_rows import TableRows
 from agenttrace.store.work_queue import TableWorkQueue, replace_scores
 from agenttrace.store.writer import Action, Unavailable, Writer
 from agenttrace.store.writer_notes import WriterNotes, writers
@@ -452,6 +453,11 @@ class SQLiteStore(Store, KeepsUnsent, KeepsWatch, KeepsResults):
     def work_queue(self) -> TableWorkQueue:
         """The queued evaluations of this store's traces."""
         return TableWorkQueue(lambda do: self._must_write(lambda db, _: do(db)), self._read, replace_scores)
+
+    def table_rows(self) -> TableRows:
+        """The rows of its tables, for copying them."""
+        write: Any = lambda do: self._must_write(lambda db, _: do(db))  # noqa: E731 - a line of a long class
+        return TableRows("file", lambda: os.path.realpath(self.path), self._read, write)
 
     def trace_reads(self) -> IndexReads:
         """What answers queries for traces: a side index beside the file, which readers keep."""

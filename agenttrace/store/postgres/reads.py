@@ -25,6 +25,11 @@ _TOOLS = """SELECT name, definition FROM functions WHERE span_type = 'tool' AND 
         WHERE s.trace = %s) ORDER BY id"""
 
 
+def store_id(db: Any) -> str:
+    """The text that no other store has, wherever it is reached."""
+    return str(db.execute("SELECT value FROM about WHERE key = 'store'").fetchone()[0])
+
+
 class Place(NamedTuple):
     """The place of a trace among all, the newest first."""
 

@@ -34,11 +34,12 @@ from agenttrace.store.postgres import counts, evaluations, failures, reads, work
 from agenttrace.store.postgres.address import Address
 from agenttrace.store.postgres.connection import Away, Connection
 from agenttrace.store.postgres.retirement import AgeLimit, OldNotes
-from agenttrace.store.postgres.spans import SpanWriter, insert_tools
+from agenttrace.store.postgres.spans import SpanWriter, insert_tools, stored_text
 from agenttrace.store.postgres.writers import WriterRow, writers
 from agenttrace.store.queries import id_prefix
 from agenttrace.store.retention import Keep
 from agenttrace.store.rows import dataset_text, dataset_value
+from agenttrace.store.table_rows import TableRows
 
 if TYPE_CHECKING:
     from agenttrace.core.query import Query
@@ -355,6 +356,11 @@ class PostgresStore(Store, KeepsWatch, KeepsResults):
                     yield read_with(trace, self.reading)
             if len(places) < _TRACES_AT_ONCE:
                 return
+
+    def table_rows(self) -> TableRows:
+        """The rows of its tables, for copying them."""
+        read, write = self._read, self._must_write
+        return TableRows("server", lambda: read(reads.store_id), lambda do, _: read(do), write, stored_text)
 
     def trace_reads(self) -> IndexReads:
         """What answers queries for traces: a side index on this machine, which readers keep."""
