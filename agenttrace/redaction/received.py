@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from agenttrace.core import semconv
-from agenttrace.core.jsonable import to_json
+from agenttrace.core.jsonable import clean_text, to_json
 from agenttrace.core.span import Span
 from agenttrace.otlp_in.facts import with_facts
 from agenttrace.otlp_in.tables import EVENT
 from agenttrace.otlp_in.values import value_of
 from agenttrace.redaction import Redaction
+from agenttrace.redaction.harmless_copy import harmless_copy
 
 
 def redact_arrived(span: Span, redaction: Redaction) -> Span:
@@ -23,8 +24,11 @@ def redact_arrived(span: Span, redaction: Redaction) -> Span:
 def redact_received(span: Span, redaction: Redaction) -> Span:
     """The span without secrets, also in texts that spell data: what is left of them still does.
 
-    The facts are worked out from what is left, as they will be whenever the span is read.
+    The facts are worked out from what is left, as they will be whenever the span is read. A span that holds
+    none is given back as it is.
     """
+    if _is_harmless(span, redaction):
+        return span
     redacted = redaction.span(span)
     attributes = redacted.attributes = dict(redacted.attributes)
     changed = False
@@ -35,6 +39,16 @@ def redact_received(span: Span, redaction: Redaction) -> Span:
             attributes[key] = shown if data is None else to_json(data)
         changed = changed or attributes.get(key) != value
     return with_facts(redacted) if changed else redacted
+
+
+def _is_harmless(span: Span, redaction: Redaction) -> bool:
+    """Returns True if a look at all texts of a span at once tells that there is nothing to take out."""
+    whole = {"name": span.name, "attributes": span.attributes, "input": span.input, "output": span.output}
+    return (
+        span.error is None
+        and clean_text(span.name) == span.name
+        and harmless_copy(whole, redaction) is not None
+    )
 
 
 def _redacted(data: Any, redaction: Redaction) -> Any:
