@@ -59,7 +59,7 @@ def copy_store(
     with _as_they_lie(source), _as_they_lie(target):
         if query:
             for part in traces.parts(source.iter_traces(query)):
-                traces.copy_part(part, target, new, counts)
+                traces.copy_part(part, old, target, new, counts)
                 ids = [trace.trace_id for trace in part]
                 groups = [(trace_id,) for trace_id in ids]
                 repeatable_rows.copy_groups(repeatable_rows.SCORES, groups, old, new, counts)
@@ -78,7 +78,7 @@ def _copy_everything(
 ) -> None:
     traces.copy_tools(old, target, new, counts)
     for part in traces.parts(source.iter_traces()):
-        traces.copy_part(part, target, new, counts)
+        traces.copy_part(part, old, target, new, counts)
     keyed_rows.copy_table(keyed_rows.FAILURES, old, new, counts)
     for rows in (
         repeatable_rows.SCORES,

@@ -8,12 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from agenttrace.core.batch import Batch
 from agenttrace.core.errors import ExportError, StoreError
 from agenttrace.core.protocols import Store
-from agenttrace.core.span import Span
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.trace import Trace
 from agenttrace.store.copying.copied import CopiedKinds
 from agenttrace.store.memory import span_bytes
-from agenttrace.store.rows import SPAN_COLUMNS, definition_text, flat_rows, tool_of
+from agenttrace.store.rows import SPAN_COLUMNS, tool_of
 from agenttrace.store.table_rows import Row, TableRows, places
 
 # Every statement here is put together from constants of this package; values are always bound.
@@ -24,6 +23,7 @@ _SECONDS = 60.0
 """How long a write waits for others that write to the same file, and for a server that is away."""
 
 _SPAN_ROWS = {"file": "all_span_rows", "server": "span_rows"}
+_COLUMNS = ", ".join(f"s.{name}" for name in SPAN_COLUMNS if name not in ("trace", "function"))
 _TOOLS = "SELECT id, project, name, definition FROM functions WHERE span_type = 'tool' AND definition <> ''"
 
 
@@ -42,16 +42,18 @@ def parts(traces: Iterable[Trace]) -> Iterator[list[Trace]]:
         yield part
 
 
-def copy_part(part: Sequence[Trace], target: Store, rows: TableRows, counts: CopiedKinds) -> None:
-    """Write those traces of a part that the target has otherwise, or not; then count what it has."""
+def copy_part(
+    part: Sequence[Trace], source: TableRows, target: Store, rows: TableRows, counts: CopiedKinds
+) -> None:
+    """Write those traces of a part that the target has otherwise, or not; then count what it has.
+
+    `rows` are those of the target.
+    """
     ids = [trace.trace_id for trace in part]
     query = f"SELECT trace_id FROM traces WHERE trace_id IN {places(len(ids))}"
-    stored = {trace_id for (trace_id,) in rows.select(query, ids)}
-    new = [
-        trace
-        for trace in part
-        if trace.trace_id not in stored or not _is_same(trace, target.trace(trace.trace_id))
-    ]
+    stored = [trace_id for (trace_id,) in rows.select(query, ids)]
+    same = _same(stored, source, rows) if stored else set()
+    new = [trace for trace in part if trace.trace_id not in same]
     write(target, Batch([span for trace in new for span in trace.spans]))
     numbers: dict[str, int] = dict(
         rows.select(
@@ -68,6 +70,29 @@ def copy_part(part: Sequence[Trace], target: Store, rows: TableRows, counts: Cop
         written=sum(len(trace.spans) for trace in new),
         there=sum(min(len(trace.spans), numbers.get(trace.trace_id, 0)) for trace in part),
     )
+
+
+def _same(trace_ids: Sequence[str], source: TableRows, target: TableRows) -> set[str]:
+    """Those of some traces whose spans lie in both stores with the same texts, nothing changed since."""
+    ours = _by_trace(target.storable(_span_rows(trace_ids, source)))
+    theirs = _by_trace(_span_rows(trace_ids, target))
+    return {trace_id for trace_id, spans in ours.items() if theirs.get(trace_id) == spans}
+
+
+def _span_rows(trace_ids: Sequence[str], where: TableRows) -> list[Row]:
+    return where.select(
+        f"SELECT t.trace_id, f.project, f.name, f.span_type, f.definition, {_COLUMNS} FROM traces t"
+        f" JOIN {_SPAN_ROWS[where.kind]} s ON s.trace = t.id JOIN functions f ON f.id = s.function"
+        f" WHERE t.trace_id IN {places(len(trace_ids))}",
+        trace_ids,
+    )
+
+
+def _by_trace(rows: Iterable[Row]) -> dict[str, set[Row]]:
+    spans: dict[str, set[Row]] = {}
+    for trace_id, *row in rows:
+        spans.setdefault(trace_id, set()).add(tuple(row))
+    return spans
 
 
 def write(target: Store, batch: Batch) -> None:
@@ -88,24 +113,6 @@ def write(target: Store, batch: Batch) -> None:
         if time.monotonic() > until:
             raise StoreError("the store to copy to cannot be written; what it warned of says why")
         time.sleep(0.5)
-
-
-def _is_same(trace: Trace, stored: Trace | None) -> bool:
-    """Whether a store has exactly the spans of a trace, nothing in them changed since."""
-    if stored is None or len(trace.spans) != len(stored.spans):
-        return False
-    numbers: dict[tuple[str, ...], int] = {}
-    return _span_rows(trace, numbers) == _span_rows(stored, numbers)
-
-
-def _span_rows(trace: Trace, numbers: dict[tuple[str, ...], int]) -> set[Row]:
-    def number(span: Span) -> int:
-        definition = "" if span.tool is None else definition_text(span.tool)
-        return numbers.setdefault((span.project, span.name, span.span_type, definition), len(numbers))
-
-    flat = flat_rows(trace.spans, {trace.trace_key: 0}, {}, number)
-    width = len(SPAN_COLUMNS)
-    return {tuple(flat[at : at + width]) for at in range(0, len(flat), width)}
 
 
 def copy_tools(source: TableRows, target: Store, rows: TableRows, counts: CopiedKinds) -> None:
