@@ -85,7 +85,7 @@ gate-accept: $(READY)
 check: lint types layers wheel properties faults-small test gate
 
 interop: $(READY)
-	@failed=0; for each in recipes sdks receivers; do $(BIN)/python tests/interop/$$each.py || failed=1; done; exit $$failed
+	@failed=0; for each in recipes sdks receivers remote_agents; do $(BIN)/python tests/interop/$$each.py || failed=1; done; exit $$failed
 
 redaction-table: $(READY)
 	$(BIN)/python -m benchmarks.redaction
