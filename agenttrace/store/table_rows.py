@@ -18,7 +18,7 @@ class Transaction:
 
     def __init__(self, db: Any, kind: Kind) -> None:
         self._db = db
-        self.kind = kind
+        self.kind: Kind = kind
 
     def select(self, sql: str, values: Sequence[Any] = ()) -> list[Row]:
         """The rows that a statement gives."""
@@ -55,7 +55,7 @@ class TableRows:
         write: Callable[[Callable[[Any], Any]], Any],
         text: Callable[[str], str] | None = None,
     ) -> None:
-        self.kind = kind
+        self.kind: Kind = kind
         self.identity = identity
         self._read = read
         self._write = write
