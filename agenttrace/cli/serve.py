@@ -8,6 +8,7 @@ from agenttrace.cli.store_option import place, shared_store, store_option
 from agenttrace.core.errors import ConfigError, StoreError
 from agenttrace.core.protocols import OnlyRead, optional
 from agenttrace.service import Service, Tokens
+from agenttrace.service.keeping import keeping_processes
 from agenttrace.service.tokens import OneToken
 from agenttrace.viewer.serving import PORT, guard_of, is_loopback, listen
 from agenttrace.viewer.token_file import own_token, read_token
@@ -34,6 +35,13 @@ from agenttrace.work import Observing, read_rules
 @click.option(
     "--rules", metavar="FILE", help="Have what arrives scored by `agenttrace work` as these rules say."
 )
+@click.option(
+    "--processes",
+    type=click.IntRange(0, 64),
+    default=0,
+    show_default=True,
+    help="Processes that store what arrives, beside the one that answers; 0: that one does.",
+)
 @click.option("--read-only", is_flag=True, help="Take nothing that is said of what is shown.")
 @click.option("--root-path", default="", metavar="/PATH", help="What addresses begin with, behind a proxy.")
 @click.option(
@@ -47,6 +55,7 @@ def serve(
     no_token: bool,
     tokens: str | None,
     rules: str | None,
+    processes: int,
     read_only: bool,
     root_path: str,
     trusted_host: tuple[str, ...],
@@ -79,7 +88,9 @@ def serve(
         click.echo("without a token: every user of this machine can read what is recorded", err=True)
     try:
         guard = guard_of(host, number, token, trusted_host, read_only=read_only)
-        is_done = Service(source, guard, admits, root=root_path, stored=stored).run(listener)
+        keepers = keeping_processes(processes, store, rules)
+        service = Service(source, guard, admits, root=root_path, stored=stored, keepers=keepers)
+        is_done = service.run(listener)
     finally:
         listener.close()
         source.close()

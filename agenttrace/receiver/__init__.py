@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from agenttrace.receiver.application import OTLPReceiver
 from agenttrace.receiver.intake import Intake
+from agenttrace.receiver.keeping import Keeper
+from agenttrace.receiver.keeping_process import KeepingProcess
 from agenttrace.receiver.sink import StoreSink
 
-__all__ = ["Intake", "OTLPReceiver", "StoreSink"]
+__all__ = ["Intake", "Keeper", "KeepingProcess", "OTLPReceiver", "StoreSink"]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from contextlib import suppress
 from typing import Any
 
-from agenttrace.receiver.intake import RETRY_SECONDS, Intake, Waiting
+from agenttrace.receiver.intake import RETRY_SECONDS, Intake
+from agenttrace.receiver.keeping import Request
 from agenttrace.receiver.outcome import JSON, PROTOBUF, Outcome, Signal, body_of
 from agenttrace.receiver.unpacking import ENCODINGS
 
@@ -24,6 +26,9 @@ MOST_BYTES = 16 * 1024 * 1024
 """Of a request as it comes."""
 ANSWER_SECONDS = 30.0
 SECONDS_TO_SEND = 30.0
+SECONDS_TO_LISTEN_ON = 2.0
+"""After a refusal: a client that still sends would lose the answer if its connection were closed at once."""
+_CLOSING = (401, 403, 408, 413, 429)
 
 
 def everyone(headers: Headers) -> None:
@@ -72,10 +77,11 @@ class OTLPReceiver:
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         signal = PATHS.get(scope["path"].rstrip("/"))
         outcome = self._refused(scope["method"], signal, kind, headers)
+        body = _Body(receive)
         if outcome is None:
-            outcome = await self._read_and_offer(headers, kind, receive)
+            outcome = await self._read_and_offer(headers, kind, body)
         if outcome is not None:
-            await _answer(send, outcome, kind if kind == JSON else PROTOBUF, signal or "spans")
+            await _answer(send, outcome, kind if kind == JSON else PROTOBUF, signal or "spans", body)
 
     def _refused(self, method: str, signal: Signal | None, kind: str, headers: Headers) -> Outcome | None:
         """Why a request is refused by its head, or None."""
@@ -97,7 +103,7 @@ class OTLPReceiver:
     def _too_long(self) -> Outcome:
         return Outcome(413, f"got more than {self._most_bytes:,} bytes, send them in several requests")
 
-    async def _read_and_offer(self, headers: Headers, kind: str, receive: Receive) -> Outcome | None:
+    async def _read_and_offer(self, headers: Headers, kind: str, sent: _Body) -> Outcome | None:
         """What became of a request whose head is right; None where its client went away."""
         project = self._admit(headers)
         if isinstance(project, Outcome):
@@ -106,13 +112,10 @@ class OTLPReceiver:
         try:
             body = bytearray()
             async with asyncio.timeout(self._seconds_to_send):
-                more = True
-                while more:
-                    message = await receive()
-                    if message["type"] == "http.disconnect":
+                while not sent.is_whole:
+                    part = await sent.part()
+                    if part is None:
                         return None
-                    part = message.get("body", b"")
-                    more = message.get("more_body", False)
                     if len(body) + len(part) > self._most_bytes:
                         return self._too_long()
                     full = self.intake.reserve(len(part))
@@ -124,7 +127,7 @@ class OTLPReceiver:
             return Outcome(408, f"the body took longer than {self._seconds_to_send:g} s", retry_after=1)
         finally:
             self.intake.release(reserved)
-        ended = self.intake.offer(Waiting(bytes(body), _encoding(headers), kind, project))
+        ended = self.intake.offer(Request(bytes(body), _encoding(headers), kind, project))
         try:
             return await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(ended)), self._answer_seconds)
         except TimeoutError:
@@ -135,11 +138,26 @@ def _encoding(headers: Headers) -> str:
     return headers.get("content-encoding", "").strip().lower() or "identity"
 
 
-async def _answer(send: Send, outcome: Outcome, content_type: str, signal: Signal) -> None:
+class _Body:
+    """The body of a request as it comes; `is_whole` once all of it came, or its client went away."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self.is_whole = False
+
+    async def part(self) -> bytes | None:
+        """The next part; None when the client went away."""
+        message = await self._receive()
+        self.is_whole = message["type"] == "http.disconnect" or not message.get("more_body", False)
+        return None if message["type"] == "http.disconnect" else bytes(message.get("body", b""))
+
+
+async def _answer(send: Send, outcome: Outcome, content_type: str, signal: Signal, sent: _Body) -> None:
     body = body_of(outcome, content_type, signal)
     headers = {"content-type": content_type, "content-length": str(len(body)), **outcome.headers}
-    if outcome.status in (401, 403, 408, 413, 429):
-        headers["connection"] = "close"  # what the client still sends is not read
+    is_closed = outcome.status in _CLOSING
+    if is_closed:
+        headers["connection"] = "close"
     await send(
         {
             "type": "http.response.start",
@@ -147,4 +165,10 @@ async def _answer(send: Send, outcome: Outcome, content_type: str, signal: Signa
             "headers": [(name.encode(), value.encode("latin-1")) for name, value in headers.items()],
         }
     )
-    await send({"type": "http.response.body", "body": body})
+    await send({"type": "http.response.body", "body": body, "more_body": is_closed})
+    if is_closed:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(SECONDS_TO_LISTEN_ON):
+                while not sent.is_whole:
+                    await sent.part()
+        await send({"type": "http.response.body", "body": b""})

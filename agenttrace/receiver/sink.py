@@ -11,7 +11,7 @@ from agenttrace.core.protocols import Store
 from agenttrace.core.span import Span
 from agenttrace.otlp_in.reading import to_store
 from agenttrace.redaction import Redaction
-from agenttrace.redaction.received import redact_arrived
+from agenttrace.redaction.received import redact_all_arrived
 
 MOST_AT_ONCE = 4_000
 """Spans in one transaction."""
@@ -62,8 +62,8 @@ class StoreSink:
         if self._store.health().waiting and not self._store.flush(_SECONDS_TO_RETURN):
             raise StoreError("the store cannot be written")
         by_trace: dict[int, list[Span]] = {}
-        for span in spans:
-            by_trace.setdefault(span.trace_key, []).append(redact_arrived(span, self._redaction))
+        for span in redact_all_arrived(spans, self._redaction):
+            by_trace.setdefault(span.trace_key, []).append(span)
         rows = [row for together in by_trace.values() for row in to_store(together)]
         for at in range(0, len(rows), MOST_AT_ONCE):
             self._store.write(Batch(rows[at : at + MOST_AT_ONCE]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from agenttrace.redaction.pairs import NAMED_BESIDE, places_of_named
@@ -31,6 +31,9 @@ _MOST_TEXTS = 2_000
 """Containers and longer texts in plain data."""
 _DEEPEST_PLAIN = 20
 _LARGEST_PLAIN = 2**63
+MOST_CACHED = 10_000
+LONGEST_CACHED = 256
+"""Names that are remembered in each of a redaction's caches, and letters in one."""
 
 
 def harmless_copy(values: Mapping[str, Any], redaction: Rules) -> dict[str, Any] | None:
@@ -38,22 +41,36 @@ def harmless_copy(values: Mapping[str, Any], redaction: Rules) -> dict[str, Any]
 
     None where they have to be looked at closely: by `fields` or `inside`, in several times as long.
     """
-    if redaction.call is not None or type(values) is not dict:
+    if type(values) is not dict:
+        return None
+    copies = harmless_copies([values], redaction)
+    return None if copies is None else copies[0]
+
+
+def harmless_copies(several: Sequence[Any], redaction: Rules) -> list[Any] | None:
+    """Copies of several mappings or lists, as `harmless_copy` makes one: one look at the texts of all of them
+    tells. None where any of them has to be looked at closely."""
+    if redaction.call is not None:
         return None
     texts: list[str] = []
+    keys: set[str] = set()
     try:
-        copy = _plain(values, texts, redaction, _DEEPEST_PLAIN)
-        text = "\n".join(texts)
+        copies = [_plain(values, texts, keys, redaction, _DEEPEST_PLAIN) for values in several]
+        texts += [key for key in keys if _is_looked_at(key, redaction)]
+        unique = dict.fromkeys(texts)  # what one library says of a call stands in several places of it
+        text = "\n".join(unique)
         text.encode()
     except (TypeError, UnicodeEncodeError):
         return None
-    if " #" in text or "chars]" in text or not redaction.holds_nothing(texts):
+    if " #" in text or "chars]" in text or not redaction.holds_nothing(unique):
         return None
-    return copy  # type: ignore[no-any-return] # of a dict it is one
+    if len(redaction.harmless_keys) < MOST_CACHED:
+        redaction.harmless_keys.update(key for key in keys if len(key) <= LONGEST_CACHED)
+    return copies
 
 
-def _plain(value: Any, texts: list[str], redaction: Rules, levels: int) -> Any:  # noqa: C901 - calls would cost too much
-    """A copy of a plain list or mapping; its longer texts are added to `texts`.
+def _plain(value: Any, texts: list[str], keys: set[str], redaction: Rules, levels: int) -> Any:  # noqa: C901 - calls would cost too much
+    """A copy of a plain list or mapping; its longer texts are added to `texts`, keys not known yet to `keys`.
 
     Raises:
         TypeError: it is not plain, has a secret name, or is deep or large.
@@ -68,7 +85,7 @@ def _plain(value: Any, texts: list[str], redaction: Rules, levels: int) -> Any: 
             raise TypeError
     else:
         pairs = value.items()
-        _check_keys(value, texts, redaction)
+        _check_keys(value, keys, redaction)
         if "value" in value or not NAMED_BESIDE.isdisjoint(value):
             raise TypeError
     for place, item in pairs:
@@ -85,16 +102,18 @@ def _plain(value: Any, texts: list[str], redaction: Rules, levels: int) -> Any: 
             if not -1e308 <= item <= 1e308:
                 raise TypeError
         elif kind is dict or kind is list:
-            copy[place] = _plain(item, texts, redaction, levels - 1)
+            copy[place] = _plain(item, texts, keys, redaction, levels - 1)
         else:
             raise TypeError
     return copy
 
 
-def _check_keys(value: dict[Any, Any], texts: list[str], redaction: Rules) -> None:
-    harmless, shortest = redaction.harmless_keys, redaction.shortest
-    for key in value:
-        if type(key) is not str or key[:1] == "$" or (key not in harmless and redaction.is_secret(key)):
+def _check_keys(value: dict[Any, Any], keys: set[str], redaction: Rules) -> None:
+    for key in value.keys() - redaction.harmless_keys:
+        if type(key) is not str or key[:1] == "$" or redaction.is_secret(key):
             raise TypeError
-        if (len(key) >= shortest and redaction.looks_into(key)) or not key.isascii():
-            texts.append(key)
+        keys.add(key)
+
+
+def _is_looked_at(key: str, redaction: Rules) -> bool:
+    return (len(key) >= redaction.shortest and redaction.looks_into(key)) or not key.isascii()

@@ -20,7 +20,7 @@ from agenttrace.core.score import Score
 from agenttrace.core.span import Span, SpanError
 from agenttrace.core.tool import REQUIRED, ToolDefinition
 from agenttrace.redaction.encodings import without_encoded, without_quoted, without_torn, without_zeros
-from agenttrace.redaction.harmless_copy import harmless_copy
+from agenttrace.redaction.harmless_copy import LONGEST_CACHED, MOST_CACHED, harmless_copy
 from agenttrace.redaction.names import NameRule, own_name, plain, rule_of
 from agenttrace.redaction.options import Level, OwnShape, checked, own_shapes
 from agenttrace.redaction.other_forms import may_have_others, without_others
@@ -40,10 +40,8 @@ from agenttrace.redaction.texts import may_have_names, without_named
 from agenttrace.redaction.together import may_hold_secret
 from agenttrace.redaction.values import hides, without_examples
 
-MAX_CACHED = 10_000
 """Names, keys and tools for which the result is cached."""
 
-_LONGEST_CACHED = 256
 _CACHES = ("_secret_names", "_rules", "_keys", "_tools")
 SHORTEST_TEXT = 10
 """Shorter texts are not looked into: ``pwd=…`` needs more."""
@@ -122,7 +120,7 @@ class Redaction:
             bare = plain(own_name(name))
             rule = None if self.level == "off" else rule_of(name)
             secret = bare in self.names or (rule is not None and bare not in self.except_)
-            if len(self._secret_names) < MAX_CACHED and len(name) <= _LONGEST_CACHED:
+            if len(self._secret_names) < MOST_CACHED and len(name) <= LONGEST_CACHED:
                 self._secret_names[name] = secret
                 if secret:
                     self._rules[name] = None if bare in self.names or self.level == "strict" else rule
@@ -142,7 +140,7 @@ class Redaction:
                 without_beside(copy, copy, self, self._counted_later)
                 if copy != items:
                     return False
-            elif len(self.harmless_keys) < MAX_CACHED and len(key) <= _LONGEST_CACHED:
+            elif len(self.harmless_keys) < MOST_CACHED and len(key) <= LONGEST_CACHED:
                 self.harmless_keys.add(key)
         return True
 
@@ -257,7 +255,7 @@ class Redaction:
                 pair = tool, redacted
             else:
                 pair = tool, tool
-            if len(self._tools) < MAX_CACHED:
+            if len(self._tools) < MOST_CACHED:
                 self._tools[id(tool)] = pair
         return pair[1]
 
@@ -311,7 +309,7 @@ class Redaction:
         redacted = self._keys.get(key)
         if redacted is None:
             redacted = key if len(key) < self.shortest else self._text(key)
-            if redacted is key and len(self._keys) < MAX_CACHED and len(key) <= _LONGEST_CACHED:
+            if redacted is key and len(self._keys) < MOST_CACHED and len(key) <= LONGEST_CACHED:
                 self._keys[key] = redacted
         return redacted
 

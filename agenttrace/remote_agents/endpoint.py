@@ -12,7 +12,7 @@ from agenttrace.core.errors import ConfigError
 from agenttrace.core.numbers import is_number
 from agenttrace.core.span import Span
 from agenttrace.process.threads import start_thread
-from agenttrace.receiver import Intake, OTLPReceiver
+from agenttrace.receiver import Intake, Keeper, OTLPReceiver
 from agenttrace.receiver.application import Headers
 from agenttrace.receiver.outcome import Outcome
 from agenttrace.remote_agents.environment import TOKEN_HEADER, otlp_environment
@@ -151,7 +151,7 @@ class _Server:
     def __init__(self, endpoint: OTLPEndpoint) -> None:
         import uvicorn  # on use: it takes a while to load
 
-        self._intake = Intake(endpoint)
+        self._intake = Intake(Keeper(endpoint))
         listener = socket.create_server(("127.0.0.1", 0))
         self.address = f"http://127.0.0.1:{listener.getsockname()[1]}"
         config = uvicorn.Config(

@@ -8,8 +8,9 @@ from typing import Protocol
 
 from agenttrace.core.protocols import OnlyRead, Store, optional
 from agenttrace.core.span import Span
-from agenttrace.receiver import Intake, OTLPReceiver, StoreSink
+from agenttrace.receiver import Intake, Keeper, OTLPReceiver, StoreSink
 from agenttrace.receiver.application import MOST_BYTES, SECONDS_TO_SEND
+from agenttrace.receiver.keeping import Keeps
 from agenttrace.receiver.outcome import Outcome
 from agenttrace.service.doors import Doors
 from agenttrace.service.state import StoreState
@@ -38,6 +39,8 @@ class Service:
         tokens: Who may send spans, and to which project.
         root: What addresses of pages begin with behind a proxy.
         stored: Called with the spans of each write, once they are stored.
+        keepers: What reads and stores the spans that arrive, by default this process: `keeping_processes`
+            are others.
     """
 
     def __init__(
@@ -48,9 +51,10 @@ class Service:
         *,
         root: str = "",
         stored: Callable[[Sequence[Span]], object] | None = None,
+        keepers: Sequence[Keeps] = (),
     ) -> None:
         self._store = store
-        self.intake = Intake(StoreSink(store, stored=stored))
+        self.intake = Intake(*(keepers or [Keeper(StoreSink(store, stored=stored))]))
         takes_spans = optional(store, OnlyRead) is None
         receiver = OTLPReceiver(self.intake, tokens.admit) if takes_spans else None
         pages = application(store, guard, root=root)

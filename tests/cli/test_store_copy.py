@@ -10,8 +10,9 @@ from agenttrace.store import SQLiteStore
 
 
 @pytest.fixture
-def recorded(tmp_path):
-    """A store of three runs of an agent, one of which has a score."""
+def recorded(tmp_path, monkeypatch):
+    """A store of three runs of an agent, one of which has a score; it knows no tools of other tests."""
+    monkeypatch.setattr("agenttrace.tracing.observed_function._tools", {})
     path = tmp_path / "from.db"
     tracer = Tracer("shop", store=str(path))
 

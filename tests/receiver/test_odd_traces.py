@@ -6,7 +6,7 @@ import json
 import pytest
 from asking import ask
 
-from agenttrace.receiver import Intake, OTLPReceiver, StoreSink
+from agenttrace.receiver import Intake, Keeper, OTLPReceiver, StoreSink
 from agenttrace.store import MemoryStore
 
 TRACE = "a" * 32
@@ -19,7 +19,7 @@ def store():
 
 @pytest.fixture
 def app(store):
-    intake = Intake(StoreSink(store))
+    intake = Intake(Keeper(StoreSink(store)))
     yield OTLPReceiver(intake)
     assert intake.close(60)
 

@@ -4,6 +4,7 @@ import asyncio
 import gzip
 import json
 import threading
+import time
 import zlib
 
 import pytest
@@ -12,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agenttrace.core.errors import StoreError
-from agenttrace.receiver import Intake, OTLPReceiver, StoreSink
+from agenttrace.receiver import Intake, Keeper, OTLPReceiver, StoreSink
+from agenttrace.receiver.keeping import Kept, Request
 from agenttrace.receiver.outcome import JSON, PROTOBUF, Outcome, body_of
 from agenttrace.receiver.unpacking import TooLong, unpacked
 from agenttrace.store import MemoryStore
@@ -64,7 +66,7 @@ def intake_of():
     made = []
 
     def make(sink, **options):
-        made.append(Intake(sink, **options))
+        made.append(Intake(sink if isinstance(sink, Keeper) else Keeper(sink), **options))
         return made[-1]
 
     yield make
@@ -157,7 +159,7 @@ def test_answers_in_protobuf_are_read_by_the_protocols_own_classes():
 )
 def test_what_cannot_be_read_is_refused_with_its_reason(intake_of, body, options, status, says):
     sink = Collected()
-    app = OTLPReceiver(intake_of(sink, most_unpacked=5000), most_bytes=1000)
+    app = OTLPReceiver(intake_of(Keeper(sink, most_unpacked=5000)), most_bytes=1000)
     answer = ask(app, body, **options)
     assert answer.status == status
     assert says in answer.body.decode("utf-8", "replace")
@@ -198,7 +200,7 @@ def test_a_request_that_cannot_be_kept_costs_no_other():
             super().write(spans)
 
     sink = Choosy()
-    intake = Intake(sink)
+    intake = Intake(Keeper(sink))
     sink.may_write.clear()
     app = OTLPReceiver(intake)
 
@@ -247,7 +249,7 @@ def test_an_answer_is_not_waited_for_without_end_and_the_spans_are_kept_all_the_
 
 def test_what_waits_at_the_end_is_kept_and_what_comes_later_is_told_to_come_again():
     sink = Collected()
-    intake = Intake(sink)
+    intake = Intake(Keeper(sink))
     app = OTLPReceiver(intake)
     assert ask(app, request(span())).status == 200
     assert intake.close(60)
@@ -288,7 +290,7 @@ def test_a_trace_that_comes_in_several_requests_twice_over_is_one_trace_without_
 
 @given(st.binary(max_size=200))
 def test_no_body_makes_the_receiver_raise(body):
-    intake = Intake(Collected())
+    intake = Intake(Keeper(Collected()))
     try:
         for kind in (JSON, PROTOBUF):
             for encoding in ("identity", "gzip", "deflate"):
@@ -296,3 +298,64 @@ def test_no_body_makes_the_receiver_raise(body):
                 assert answer.status in (200, 400)
     finally:
         assert intake.close(60)
+
+
+def test_a_client_that_is_refused_while_it_sends_is_listened_to_before_its_connection_ends(intake_of):
+    app = OTLPReceiver(intake_of(Collected()), most_bytes=10)
+    parts = [b"x" * 8 for _ in range(5)]
+    left, sent = list(parts), []
+
+    async def receive():
+        part = left.pop(0)
+        return {"type": "http.request", "body": part, "more_body": bool(left)}
+
+    async def send(message):
+        sent.append((message["type"], message.get("more_body", False), len(left)))
+
+    head = [(b"content-type", b"application/json"), (b"content-length", b"40")]
+    asyncio.run(app({"type": "http", "method": "POST", "path": "/v1/traces", "headers": head}, receive, send))
+    begin, body, end = "http.response.start", "http.response.body", "http.response.body"
+    assert sent == [(begin, False, 5), (body, True, 5), (end, False, 0)]
+
+
+class Slow:
+    """Keeps requests when it is told to."""
+
+    def __init__(self):
+        self.taken = []
+        self.may_keep = threading.Event()
+
+    def keep(self, requests):
+        self.taken.append(len(requests))
+        assert self.may_keep.wait(60)
+        return [Kept(Outcome(), 1) for _ in requests]
+
+    def close(self, seconds):
+        pass
+
+
+def test_keepers_share_what_waits():
+    keepers = Slow(), Slow()
+    intake = Intake(*keepers)
+    ended = []
+
+    def offer(count):
+        ended.extend(intake.offer(Request(b"x", "identity", JSON)) for _ in range(count))
+
+    def wait_for(taken):
+        until = time.monotonic() + 60
+        while sorted(keeper.taken for keeper in keepers) != taken:
+            assert time.monotonic() < until
+            time.sleep(0.005)
+
+    offer(1)
+    wait_for([[], [1]])
+    offer(1)
+    wait_for([[1], [1]])
+    offer(8)
+    for keeper in keepers:
+        keeper.may_keep.set()
+    assert all(each.result(60).status == 200 for each in ended)
+    assert intake.counts.spans == 10
+    assert max(size for keeper in keepers for size in keeper.taken) <= 4
+    assert intake.close(60)

@@ -1,6 +1,5 @@
 """`agenttrace serve`: pages and spans on one port, by real requests over loopback."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -10,6 +9,7 @@ import time
 import httpx
 import pytest
 from click.testing import CliRunner
+from serving import RULES, request, serve
 
 from agenttrace import OTLPExporter, Tracer
 from agenttrace.cli.main import cli
@@ -21,29 +21,6 @@ from agenttrace.store import MemoryStore, SQLiteStore, open_store
 from agenttrace.viewer.serving import guard_of, listen
 
 SHOP, OTHER = "a-token-of-the-shop", "a-token-of-the-others"
-
-
-def request(trace=1, spans=1, name="plan"):
-    return {
-        "resourceSpans": [
-            {
-                "scopeSpans": [
-                    {
-                        "spans": [
-                            {
-                                "traceId": f"{trace:032x}",
-                                "spanId": f"{trace * 1000 + number:016x}",
-                                "name": name,
-                                "startTimeUnixNano": str(1_700_000_000_000_000_000 + number),
-                                "endTimeUnixNano": str(1_700_000_000_000_001_000 + number),
-                            }
-                            for number in range(1, spans + 1)
-                        ]
-                    }
-                ]
-            }
-        ]
-    }
 
 
 class Running:
@@ -258,23 +235,10 @@ def test_what_the_memory_of_a_file_keeps_is_not_answered_for(run, tmp_path):
     assert len(store.traces()) == 1
 
 
-def serve(store, *more, folder=None):
-    environment = {**os.environ, "XDG_STATE_HOME": str(folder or os.path.dirname(store))}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "agenttrace", "serve", "--store", store, "--port", "0", "--no-token", *more],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=environment,
-        text=True,
-    )
-    line = process.stdout.readline()
-    assert "serves" in line, line
-    return process, line.split()[0].rstrip("/")
-
-
-def test_a_service_that_is_told_to_end_has_stored_what_it_answered(tmp_path):
+@pytest.mark.parametrize("processes", ["0", "2"])
+def test_a_service_that_is_told_to_end_has_stored_what_it_answered(tmp_path, processes):
     path = str(tmp_path / "traces.db")
-    process, url = serve(path)
+    process, url = serve(path, "--processes", processes)
     answered = []
 
     def send(first):
@@ -363,23 +327,15 @@ def test_an_exporter_of_the_opentelemetry_sdk_is_understood(run, token_file, com
     ]
 
 
-RULES = """
-observe:
-  - name: sound
-    project: shop
-    scorers: [Loop]
-    rest: 0
-    rest_without_root: 0
-"""
-
-
-def test_what_arrives_is_scored_by_a_worker_as_the_rules_say(tmp_path, address, store):
+@pytest.mark.parametrize("processes", ["0", "1"])
+def test_what_arrives_is_scored_by_a_worker_as_the_rules_say(tmp_path, address, store, processes):
     rules = tmp_path / "rules.yaml"
     rules.write_text(RULES)
     tokens = tmp_path / "tokens"
     tokens.write_text(f"{SHOP} shop\n{OTHER} *\n")
     tokens.chmod(0o600)
-    process, url = serve(address, "--rules", str(rules), "--tokens", str(tokens), folder=tmp_path)
+    more = "--rules", str(rules), "--tokens", str(tokens), "--processes", processes
+    process, url = serve(address, *more, folder=tmp_path)
     try:
         for token, trace in ((SHOP, 1), (OTHER, 2)):
             headers = {"authorization": f"Bearer {token}"}

@@ -306,6 +306,8 @@ class TestExporters:
 
 
 class TestWorker:
+    # It may come while the thread runs a callback of the garbage collector, such as hypothesis', which says so.
+    @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
     def test_that_gets_an_exception_goes_on(self, tracer, work, sink):
         """Scenario 49: injected into the thread, at any point of its loop."""
         for n in range(20):
