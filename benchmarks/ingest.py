@@ -24,6 +24,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,8 @@ from benchmarks.options import root
 SPANS_A_REQUEST, SPANS_A_TRACE, SENDERS = 500, 10, 4
 REQUESTS, QUICK_REQUESTS = 200, 20
 SECONDS = 600.0
+OURS = {"agenttrace": 2, "agenttrace, 1 process": 1, "agenttrace, in itself": 0}
+"""Processes that store what arrives."""
 
 
 def request(number: int) -> bytes:
@@ -150,9 +153,9 @@ def seconds_until(bodies: list[bytes], url: str, stored: Callable[[], int], **he
     return time.perf_counter() - begin
 
 
-def ours(bodies: list[bytes], folder: Path) -> float:
-    """`agenttrace serve` with a store in a file."""
-    port, path = free_port(), folder / "ours.db"
+def ours(bodies: list[bytes], folder: Path, processes: int) -> float:
+    """`agenttrace serve` with a store in a file, and so many processes that fill it."""
+    port, path = free_port(), folder / f"ours-{processes}.db"
     command = [
         sys.executable,
         "-m",
@@ -163,6 +166,8 @@ def ours(bodies: list[bytes], folder: Path) -> float:
         str(port),
         "--store",
         str(path),
+        "--processes",
+        str(processes),
     ]
     with running(command, port, PYTHONPATH=str(root())):
         return seconds_until(bodies, f"http://127.0.0.1:{port}/v1/traces", lambda: rows(path, "span_rows"))
@@ -205,7 +210,9 @@ def main() -> None:
     bodies = [request(number) for number in range(count)]
     figures: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as directory:
-        runs: list[tuple[str, Callable[[], float]]] = [("agenttrace", lambda: ours(bodies, Path(directory)))]
+        runs: list[tuple[str, Callable[[], float]]] = [
+            (name, partial(ours, bodies, Path(directory), processes)) for name, processes in OURS.items()
+        ]
         for python in options.interpreters:
             runs += [
                 ("MLflow", lambda python=python: mlflow(bodies, Path(directory), python)),  # type: ignore[misc]
@@ -222,7 +229,7 @@ def main() -> None:
     own = figures["agenttrace"]
     for name, figure in figures.items():
         ratio = f"{own / figure:>8.1f} ×" if isinstance(figure, int) and isinstance(own, int) else ""
-        print(f"{name:12} {figure if isinstance(figure, str) else f'{figure:>9,} spans/s'} {ratio}")
+        print(f"{name:22} {figure if isinstance(figure, str) else f'{figure:>9,} spans/s'} {ratio}")
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ def _no_store_in_the_working_directory(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def _no_tool_outlives_its_test(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forget the tools that a test observed: each tracer of the process would write down that it knows them."""
+    """Forget the tools that a test observed: each tracer of the process would write that it knows them."""
     from agenttrace.tracing import observed_function
 
     monkeypatch.setattr(observed_function, "_tools", dict(observed_function._tools))

@@ -306,7 +306,7 @@ class TestExporters:
 
 
 class TestWorker:
-    # It may come while the thread runs a callback of the garbage collector, such as hypothesis', which says so.
+    # It may come while the thread is in a callback of the garbage collector, such as that of hypothesis.
     @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
     def test_that_gets_an_exception_goes_on(self, tracer, work, sink):
         """Scenario 49: injected into the thread, at any point of its loop."""
