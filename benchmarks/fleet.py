@@ -1,6 +1,6 @@
 """What a store takes from several processes at once, from the wire, as a queue, and from a copy.
 
-    python benchmarks/fleet.py STORE [--spans 50000] [--writers 4] [--json]
+    python benchmarks/fleet.py STORE [--spans 50000] [--writers 4] [--processes 2] [--json]
 
 STORE is a file that is not there yet, or the address of an empty schema on a PostgreSQL server. Everything
 runs on this machine, the server too where it is here: what sends takes from what stores. *own spans*:
@@ -90,8 +90,8 @@ def stored_spans(where: str) -> int:
 
 
 @contextmanager
-def service(where: str) -> Iterator[int]:
-    """One `agenttrace serve` over the store, in a process of its own; gives its port."""
+def service(where: str, processes: int) -> Iterator[int]:
+    """One `agenttrace serve` over the store, in a process of its own, with others that store; gives its port."""
     with listen("127.0.0.1", 0) as free:
         port = int(free.getsockname()[1])
     program = [
@@ -104,6 +104,8 @@ def service(where: str) -> Iterator[int]:
         "--port",
         str(port),
         "--no-token",
+        "--processes",
+        str(processes),
     ]
     process = subprocess.Popen(program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
@@ -128,7 +130,7 @@ def is_well(port: int) -> bool:
         return False
 
 
-def from_the_wire(where: str, spans: int) -> dict[str, Any]:
+def from_the_wire(where: str, spans: int, processes: int) -> dict[str, Any]:
     """Spans a second from requests to one service, until each is answered, which is when it is stored."""
     made = make_spans(spans, small)
     for span in made:
@@ -153,7 +155,7 @@ def from_the_wire(where: str, spans: int) -> dict[str, Any]:
                     again[number] += 1
                     time.sleep(float(answer.getheader("retry-after") or 1))
 
-    with service(where) as port:
+    with service(where, processes) as port:
         threads = [threading.Thread(target=send, args=(number, port)) for number in range(SENDERS)]
         seconds = timed(lambda: ([one.start() for one in threads], [one.join() for one in threads]))
     processor = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -215,6 +217,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("store")
+    parser.add_argument("--processes", type=int, default=2, help="of the service, that store")
     parser.add_argument("--spans", type=int, default=50_000, help="of each writer, and from the wire")
     parser.add_argument("--writers", type=int, default=4)
     parser.add_argument("--json", action="store_true")
@@ -223,7 +226,7 @@ def main() -> None:
     figures = {
         "own spans, one writer": own_spans(where, 1, options.spans),
         f"own spans, {options.writers} writers": own_spans(where, options.writers, options.spans),
-        "from the wire": from_the_wire(where, options.spans),
+        "from the wire": from_the_wire(where, options.spans, options.processes),
         "claims": claims(where, options.spans // 10),
         "copy": copied(where),
     }

@@ -144,8 +144,8 @@ class Intake:
             return together
 
     def _keep(self, keeper: Keeps, waiting: Sequence[Waiting]) -> None:
-        kept = keeper.keep([each.request for each in waiting])
-        for each, (outcome, spans) in zip(waiting, kept, strict=True):
+        replies = keeper.keep([each.request for each in waiting])
+        for each, (outcome, spans) in zip(waiting, replies, strict=True):
             with self._changed:
                 self.counts.spans += spans
                 self.counts.unreadable += outcome.rejected

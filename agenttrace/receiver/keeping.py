@@ -36,7 +36,7 @@ class Request(NamedTuple):
     project: str | None = None
 
 
-class Kept(NamedTuple):
+class Reply(NamedTuple):
     """What became of a request, and how many spans of it were kept."""
 
     outcome: Outcome
@@ -46,7 +46,7 @@ class Kept(NamedTuple):
 class Keeps(Protocol):
     """Keeps what requests hold. One thread at a time calls it."""
 
-    def keep(self, requests: Sequence[Request]) -> list[Kept]:
+    def keep(self, requests: Sequence[Request]) -> list[Reply]:
         """Keep the spans of several requests, and say for each what became of it. Never raises."""
         ...
 
@@ -76,15 +76,15 @@ class Keeper:
         self._most_unpacked = most_unpacked
         self._warnings = SaidOnce()
 
-    def keep(self, requests: Sequence[Request]) -> list[Kept]:
+    def keep(self, requests: Sequence[Request]) -> list[Reply]:
         """Keep the spans of several requests in one write; one that cannot be kept costs no other."""
         read = [self._read(request) for request in requests]
         readable = [each for each in read if not isinstance(each, Outcome)]
         outcome = self._written([span for _, spans in readable for span in spans])
-        kept: list[Kept] = []
+        replies: list[Reply] = []
         for each in read:
             if isinstance(each, Outcome):
-                kept.append(Kept(each))
+                replies.append(Reply(each))
                 continue
             arrival, spans = each
             own = outcome
@@ -92,8 +92,8 @@ class Keeper:
                 own = self._written(spans)
             if own.status == 200:
                 own = Outcome(200, arrival.problems[0] if arrival.problems else "", arrival.unread)
-            kept.append(Kept(own, len(spans) if own.status == 200 else 0))
-        return kept
+            replies.append(Reply(own, len(spans) if own.status == 200 else 0))
+        return replies
 
     def close(self, seconds: float) -> None:
         """Let go of the sink."""

@@ -12,7 +12,7 @@ from multiprocessing.process import BaseProcess
 from agenttrace.core.errors import error_text
 from agenttrace.core.interruptions import pass_on_interruption
 from agenttrace.process.said_once import SaidOnce
-from agenttrace.receiver.keeping import Keeps, Kept, Request
+from agenttrace.receiver.keeping import Keeps, Reply, Request
 from agenttrace.receiver.outcome import Outcome
 
 AGAIN_SECONDS = 1
@@ -21,7 +21,7 @@ _SECONDS_TO_BE_KILLED = 5.0
 
 
 class KeepingProcess:
-    """Has requests kept by another process, which is started with the first of them and anew when it dies.
+    """Has requests kept by another process, which is started with the first of them, and anew when it dies.
 
     A process that dies while it keeps requests may have stored them: they are told to come again, and are
     stored once. It ends when this process does, however that ends.
@@ -38,24 +38,24 @@ class KeepingProcess:
 
     @property
     def process_id(self) -> int | None:
-        """The id of the process; None before the first request."""
+        """The id of the process; None where there is none yet."""
         return None if self._process is None else self._process.pid
 
-    def keep(self, requests: Sequence[Request]) -> list[Kept]:
+    def keep(self, requests: Sequence[Request]) -> list[Reply]:
         """Keep the spans of several requests there."""
         try:
             if self._process is not None and not self._process.is_alive():
                 self._end(0.0)
-            connection = self._connection or self._start()
+            connection = self._connection or self.start()
             connection.send([tuple(request) for request in requests])
-            return [Kept(*each) for each in connection.recv()]
+            return [Reply(*each) for each in connection.recv()]
         except BaseException as error:  # choke-point: what a process that died makes of its pipe
             pass_on_interruption(error)
             self._warnings.warn(
                 error_text(error), "receiver: a process that stores spans died, and is started anew", error
             )
             self._end(0.0)
-            return [Kept(Outcome(503, "this could not be stored now", retry_after=AGAIN_SECONDS))] * len(
+            return [Reply(Outcome(503, "this could not be stored now", retry_after=AGAIN_SECONDS))] * len(
                 requests
             )
 
@@ -63,7 +63,8 @@ class KeepingProcess:
         """End the process, which closes its store first; it has no more than so many seconds for it."""
         self._end(seconds)
 
-    def _start(self) -> Connection:
+    def start(self) -> Connection:
+        """Start the process before there is anything to keep; returns the pipe to it."""
         context = get_context("spawn")
         here, there = context.Pipe()
         self._process = context.Process(

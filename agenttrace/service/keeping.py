@@ -10,8 +10,14 @@ from agenttrace.work import Observing, read_rules
 
 
 def keeping_processes(count: int, store: str | None, rules: str | None) -> list[KeepingProcess]:
-    """So many processes which each open the store of a name, and queue what arrives for a file of rules."""
-    return [KeepingProcess(partial(_open_keeper, store, rules)) for _ in range(count)]
+    """So many processes which each open the store of a name, and queue what arrives for a file of rules.
+
+    They are started, and not waited for.
+    """
+    keepers = [KeepingProcess(partial(_open_keeper, store, rules)) for _ in range(count)]
+    for keeper in keepers:
+        keeper.start()
+    return keepers
 
 
 def _open_keeper(name: str | None, rules: str | None) -> Keeper:

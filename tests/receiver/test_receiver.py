@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from agenttrace.core.errors import StoreError
 from agenttrace.receiver import Intake, Keeper, OTLPReceiver, StoreSink
-from agenttrace.receiver.keeping import Kept, Request
+from agenttrace.receiver.keeping import Reply, Request
 from agenttrace.receiver.outcome import JSON, PROTOBUF, Outcome, body_of
 from agenttrace.receiver.unpacking import TooLong, unpacked
 from agenttrace.store import MemoryStore
@@ -328,7 +328,7 @@ class Slow:
     def keep(self, requests):
         self.taken.append(len(requests))
         assert self.may_keep.wait(60)
-        return [Kept(Outcome(), 1) for _ in requests]
+        return [Reply(Outcome(), 1) for _ in requests]
 
     def close(self, seconds):
         pass
