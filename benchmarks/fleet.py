@@ -91,7 +91,7 @@ def stored_spans(where: str) -> int:
 
 @contextmanager
 def service(where: str, processes: int) -> Iterator[int]:
-    """One `agenttrace serve` over the store, in a process of its own, with others that store; gives its port."""
+    """One `agenttrace serve` over the store, with processes that store beside it; gives its port."""
     with listen("127.0.0.1", 0) as free:
         port = int(free.getsockname()[1])
     program = [

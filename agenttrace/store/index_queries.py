@@ -7,7 +7,6 @@ for until the page is full.
 from __future__ import annotations
 
 import sqlite3
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -40,9 +39,9 @@ from agenttrace.store.index_tables import (
     PRESENT,
     about,
     call_character,
+    count_labels,
     field_digest,
     label_bytes,
-    label_numbers,
 )
 
 # Every statement here is put together from constants of this package; values are always bound.
@@ -113,14 +112,14 @@ class IndexQueries:
 
     def facets(self, query: Query, keys: Sequence[str], most: int) -> dict[str, Facet]:
         """The values of labels among the newest matches."""
-        counted: dict[Query, tuple[Counter[int], int]] = {}
+        counted: dict[Query, tuple[Mapping[int, int], int]] = {}
         facets = {}
         for key in keys:
             narrowed = query.without(key)
             if narrowed not in counted:
                 rows = Selection(self._db, narrowed).newest("labels", most + 1)
                 packed = b"".join(labels for (labels,) in rows[:most])
-                counted[narrowed] = Counter(label_numbers(packed)), len(rows)
+                counted[narrowed] = count_labels(packed), len(rows)
             counts, traces = counted[narrowed]
             labels = self._reader.labels(counts)
             of_key = {labels[number][1]: n for number, n in counts.items() if labels[number][0] == key}
@@ -130,14 +129,14 @@ class IndexQueries:
     def histogram(self, query: Query, bars: int, most: int) -> Histogram:
         """The newest matches by time."""
         rows = Selection(self._db, query).newest("start_ns, labels", most + 1)
-        failing = {
-            number
+        failing = [
+            label_bytes(number)
             for (number,) in self._db.execute(
                 "SELECT id FROM labels WHERE key = 'status' AND value = 'error'"
                 " OR key = 'verdict' AND value IN ('failed', 'errored')"
             )
-        }
-        starts = [(start, not failing.isdisjoint(label_numbers(labels))) for start, labels in rows[:most]]
+        ]
+        starts = [(start, any(label in labels for label in failing)) for start, labels in rows[:most]]
         return histogram_of(starts, bars, is_capped=len(rows) > most)
 
     def scored(self, query: Query, name: str, most: int) -> tuple[list[TraceFacts], bool]:

@@ -24,6 +24,7 @@ from agenttrace.store.index_tables import (
     SCORE,
     about,
     call_character,
+    count_labels,
     label_bytes,
     label_numbers,
     name_number,
@@ -271,10 +272,9 @@ class IndexReader:
 
     def facts(self, rows: Sequence[Sequence[Any]]) -> list[TraceFacts]:
         """The facts of rows of `FACTS`."""
-        labels: set[int] = set()
+        labels = set(count_labels(b"".join([row[-1] for row in rows])))
         names: set[int] = set()
-        for *_, calls, _, scores, packed in rows:
-            labels.update(label_numbers(packed))
+        for *_, calls, _, scores, _ in rows:
             names.update(name_number(character) for character in set(calls) - {FAILED})
             names.update(row[0] for row in SCORE.iter_unpack(scores))
         self.labels(labels)

@@ -187,23 +187,25 @@ class Trajectory(NamedTuple):
     left_out: int
 
 
-def trajectory(calls: Iterable[CallFacts], room: int = 64) -> Trajectory:
+def trajectory(calls: Sequence[CallFacts], room: int = 64) -> Trajectory:
     """Calls in their order, equal ones in a row as one.
 
     Whole calls are left out where there is no room for all; then there is room for how many they are.
     """
-    rows = []
+    rows, width = [], 0
     for (name, failed), group in groupby(calls, key=lambda call: (call.name, call.failed)):
         rows.append(CallWords(name, sum(1 for _ in group), failed))
-    if sum(map(_width, rows)) > room:
-        room -= len("+1,000 more")
+        width += _width(rows[-1])
+        if width > room:  # of a hundred thousand calls the others need no look
+            room -= len("+1,000 more")
+            break
     shown: list[CallWords] = []
     for row in rows:
         room -= _width(row)
         if room < 0 and shown:
             break
         shown.append(row)
-    return Trajectory(shown, sum(row.times for row in rows[len(shown) :]))
+    return Trajectory(shown, len(calls) - sum(row.times for row in shown))
 
 
 def _width(row: CallWords) -> int:
