@@ -56,8 +56,8 @@ def harmless_copies(several: Sequence[Any], redaction: Rules) -> list[Any] | Non
     keys: set[str] = set()
     try:
         copies = [_plain(values, texts, keys, redaction, _DEEPEST_PLAIN) for values in several]
-        texts += [key for key in keys if _is_looked_at(key, redaction)]
-        unique = dict.fromkeys(texts)  # what one library says of a call stands in several places of it
+        texts += keys
+        unique = [text for text in dict.fromkeys(texts) if _is_looked_at(text, redaction)]
         text = "\n".join(unique)
         text.encode()
     except (TypeError, UnicodeEncodeError):
@@ -91,7 +91,7 @@ def _plain(value: Any, texts: list[str], keys: set[str], redaction: Rules, level
     for place, item in pairs:
         kind = type(item)
         if kind is str:
-            if (len(item) >= shortest and redaction.looks_into(item)) or not item.isascii():
+            if len(item) >= shortest or not item.isascii():
                 texts.append(item)
         elif item is None or kind is bool:
             pass
@@ -115,5 +115,5 @@ def _check_keys(value: dict[Any, Any], keys: set[str], redaction: Rules) -> None
         keys.add(key)
 
 
-def _is_looked_at(key: str, redaction: Rules) -> bool:
-    return (len(key) >= redaction.shortest and redaction.looks_into(key)) or not key.isascii()
+def _is_looked_at(text: str, redaction: Rules) -> bool:
+    return (len(text) >= redaction.shortest and redaction.looks_into(text)) or not text.isascii()

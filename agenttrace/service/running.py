@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import signal
 import socket
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Protocol
 
 from agenttrace.core.protocols import OnlyRead, Store, optional
@@ -70,8 +73,22 @@ class Service:
 
         What was answered is stored. What was taken and not answered is stored, too, within `SECONDS_TO_END`.
         """
-        try:
-            self.server.run(sockets=[listener])
-        finally:
-            is_done = self.intake.close(SECONDS_TO_END)
-        return self._store.flush(SECONDS_TO_END) and is_done
+        with _outliving_sigterm():
+            try:
+                self.server.run(sockets=[listener])
+            finally:
+                is_done = self.intake.close(SECONDS_TO_END)
+            return self._store.flush(SECONDS_TO_END) and is_done
+
+
+@contextmanager
+def _outliving_sigterm() -> Iterator[None]:
+    """The server ends when it gets the signal, and sends it to the process again: that has yet to store."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    earlier = signal.signal(signal.SIGTERM, lambda *_: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, earlier)
