@@ -130,7 +130,7 @@ def is_well(port: int) -> bool:
         return False
 
 
-def from_the_wire(where: str, spans: int, processes: int) -> dict[str, Any]:
+def from_the_wire(where: str, spans: int, processes: int = 0) -> dict[str, Any]:
     """Spans a second from requests to one service, until each is answered, which is when it is stored."""
     made = make_spans(spans, small)
     for span in made:

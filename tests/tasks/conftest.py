@@ -3,6 +3,8 @@ import textwrap
 
 import pytest
 
+from agenttrace.tracing import observed_function
+
 AGENT = """
 from agenttrace import observe, scorer
 
@@ -69,3 +71,9 @@ def write(tmp_path, monkeypatch):
     write(AGENT, "an_agent.py")
     yield write
     sys.modules.pop("an_agent", None)
+
+
+@pytest.fixture(autouse=True)
+def _no_tools_of_other_files(monkeypatch):
+    """Forget the tools that other modules observed: a task's names are checked against those it knows."""
+    monkeypatch.setattr(observed_function, "_tools", {})
