@@ -4,7 +4,7 @@
 # make faults-small  the fork, kill, signal and many-process tests at small counts
 # make browser  the pages in a real browser (Debian's chromium): skipped, visibly, where it is absent
 # make properties  the tests of properties with 200 values each instead of 40
-# make check  what CI runs: format, lint, types, layers, tests, docs, properties, faults, wheel, gate
+# make check  all of it: format, lint, types, layers, tests, docs, properties, faults, wheel, gate
 # make coverage  run the tests, then show what share of the branches they reach, room by room
 # make gate   count the instructions of the main paths; fails where one takes more than accepted
 # make gate-accept WHY="..."  accept what they take now; WHY is needed where a path is dearer

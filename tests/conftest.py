@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # for the servers that several r
 # How many values a property is tried with. No deadline: other work on the machine may slow any single one.
 settings.register_profile("few", max_examples=10, deadline=None)
 settings.register_profile("quick", max_examples=40, deadline=None)
+settings.register_profile("ci", max_examples=100, deadline=None)
 settings.register_profile("thorough", max_examples=200, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
