@@ -27,15 +27,31 @@ PROJECT = "default"
 class Client:
     """Evaluations and datasets of one project, kept in one store; no account, no key, no network.
 
-    `store` is a path, a `Store`, or None for ``AGENTTRACE_STORE`` or ``./.agenttrace/traces.db``. Results go
-    to the store and project of the `tracer` where one is given, so that they stand beside the traces.
+    `store` is a path, a `Store`, or None for ``AGENTTRACE_STORE`` or ``./.agenttrace/traces.db``. With
+    ``store="https://host"`` and the `token` of its pages it is that of a service (``agenttrace serve``), and
+    everything here does the same. Results go to the store and project of the `tracer` where one is given, so
+    that they stand beside the traces.
+
+    Raises:
+        ConfigError: the store cannot be opened, or `token` is for none that is opened here.
     """
 
-    def __init__(self, project_name: str = PROJECT, *, store: str | Path | Store | None = None) -> None:
+    def __init__(
+        self,
+        project_name: str = PROJECT,
+        *,
+        store: str | Path | Store | None = None,
+        token: str | None = None,
+    ) -> None:
         if not isinstance(project_name, str) or not project_name:
             raise ConfigError(f"project_name is a non-empty string, got {project_name!r}")
         self.project_name = project_name
-        self.store: Store = open_store(store) if store is None or isinstance(store, str | Path) else store
+        if store is None or isinstance(store, str | Path):
+            self.store: Store = open_store(store, token=token)
+        elif token is not None:
+            raise ConfigError("token= is for a service's store by address; this store is open already")
+        else:
+            self.store = store
         self._warnings = SaidOnce()
 
     def run_evaluation(

@@ -96,6 +96,14 @@ class LoopThread(EventLoop):
         """Returns True while the loop's thread runs."""
         return self._thread.is_alive()
 
+    def call(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine here, and wait for what it returns or raises. Not to be called on this thread."""
+        running = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        try:
+            return running.result()
+        finally:
+            running.cancel()  # where the wait was interrupted
+
     def close(self, within: float = 1.0) -> None:
         """Cancel the tasks and end the loop. After `within` seconds, a blocked loop is abandoned."""
         if self.alive:
@@ -120,10 +128,11 @@ class LoopKeeper:
 
     What is bound to a loop, such as a client that keeps connections, so goes on working in the next
     evaluation of the thread. A loop that does not answer, or that a fork left behind, is replaced.
-    `executor` is the default one of the loop.
+    `executor` is the default one of the loop, `name` that of its thread.
     """
 
-    def __init__(self, executor: ThreadPoolExecutor | None = None) -> None:
+    def __init__(self, executor: ThreadPoolExecutor | None = None, name: str = "async") -> None:
+        self._name = name
         self._executor = executor
         self._lock = threading.Lock()
         self._loop: LoopThread | None = None
@@ -132,7 +141,7 @@ class LoopKeeper:
         """The loop; its thread is started when it is first asked for. May be called on any thread."""
         with self._lock:
             if self._loop is None or self._loop.blocked or not self._loop.alive:
-                self._loop = LoopThread("async", self._executor)
+                self._loop = LoopThread(self._name, self._executor)
             return self._loop
 
     def close(self, within: float = 1.0) -> None:

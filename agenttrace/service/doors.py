@@ -1,4 +1,4 @@
-"""`Doors`: one application with two doors, the pages and OpenTelemetry's; and whether all is well."""
+"""`Doors`: one application with three doors, the pages, OpenTelemetry's, the store's; and if all is well."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from starlette.responses import JSONResponse
 from agenttrace.receiver import OTLPReceiver
 from agenttrace.receiver.application import PATHS
 from agenttrace.service.state import StoreState
+from agenttrace.service.store_api import StoreAPI
+from agenttrace.store.remote.calls import PATH
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -21,11 +23,12 @@ HEALTH = "/healthz"
 
 
 class Doors:
-    """Leads requests to the pages, or to what takes spans; ``/healthz`` says to everyone if all is well.
+    """Leads requests to the pages, to what takes spans, or to the store; ``/healthz`` says if all is well.
 
     Args:
         pages: The application of the pages, which has a guard of its own.
         receiver: What takes spans; None for a store that is only read.
+        store_api: What calls the store's methods.
         state: Asks the store how it is.
         hosts: The values of the header Host that are ours, for the paths that the pages' guard does not see.
     """
@@ -34,18 +37,20 @@ class Doors:
         self,
         pages: Callable[[Scope, Receive, Send], Awaitable[None]],
         receiver: OTLPReceiver | None,
+        store_api: StoreAPI,
         state: StoreState,
         hosts: Collection[str],
     ) -> None:
         self._pages = pages
         self._receiver = receiver
+        self._store_api = store_api
         self._state = state
         self._hosts = hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
         path = scope.get("path", "") if scope["type"] == "http" else ""
-        if path.rstrip("/") not in (*PATHS, HEALTH):
+        if path.rstrip("/") not in (*PATHS, PATH, HEALTH):
             await self._pages(scope, receive, send)
             return
         request = Request(scope)
@@ -56,6 +61,8 @@ class Doors:
             await answer(scope, receive, send)
         elif path.rstrip("/") == HEALTH:
             await (await self._health(request))(scope, receive, send)
+        elif path.rstrip("/") == PATH:
+            await self._store_api(scope, receive, send)
         elif self._receiver is None:
             text = "The traces here are only read; send spans to the collector that fills their table."
             await JSONResponse({"error": text}, 405, {"allow": ""})(scope, receive, send)

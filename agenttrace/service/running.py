@@ -17,6 +17,7 @@ from agenttrace.receiver.keeping import Keeps
 from agenttrace.receiver.outcome import Outcome
 from agenttrace.service.doors import Doors
 from agenttrace.service.state import StoreState
+from agenttrace.service.store_api import StoreAPI
 from agenttrace.viewer.app import application
 from agenttrace.viewer.guard import Guard
 from agenttrace.viewer.serving import running_server
@@ -62,7 +63,7 @@ class Service:
         receiver = OTLPReceiver(self.intake, tokens.admit) if takes_spans else None
         pages = application(store, guard, root=root)
         self.server = running_server(
-            Doors(pages, receiver, StoreState(store), guard.hosts),
+            Doors(pages, receiver, StoreAPI(store, guard), StoreState(store), guard.hosts),
             seconds_to_send=SECONDS_TO_SEND,
             most_bytes=MOST_BYTES + 1_000_000,
             most_connections=MOST_CONNECTIONS,

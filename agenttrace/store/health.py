@@ -19,7 +19,7 @@ class StoreHealth:
     files that could not be used and were kept under a new name.
     """
 
-    mode: Literal["sqlite", "postgres", "memory"] = "sqlite"
+    mode: Literal["sqlite", "postgres", "remote", "memory"] = "sqlite"
     path: str | None = None
     trouble: str | None = None
     written: int = 0

@@ -95,7 +95,14 @@ class MemoryFallback:
         for project, request in self.memory.all_evaluations():
             insert_pending(db, project, [request])
 
-    def leave(self, mode: Literal["sqlite", "postgres"] = "sqlite") -> None:
+    def hand_over(self) -> MemoryStore:
+        """What is kept, which somebody else keeps from now on."""
+        memory, self.memory = self.memory, MemoryStore()
+        self._counted_drops = 0
+        self._health.waiting = 0
+        return memory
+
+    def leave(self, mode: Literal["sqlite", "postgres", "remote"] = "sqlite") -> None:
         """Empty the memory, when all of it has been written; new spans go to a store of this mode."""
         _log.info("the trace store %s can be written again", self._place)
         if self._health.path is not None:

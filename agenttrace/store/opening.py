@@ -29,26 +29,37 @@ SQLITE_MEMORY = ":memory:"
 
 _FORMS = (
     "the path of a local file, sqlite:///relative.db, sqlite:////absolute.db, "
-    "postgresql://user@host/database, clickhouse://user@host/database (to read) "
+    "postgresql://user@host/database, clickhouse://user@host/database (to read), "
+    "https://host of a service (agenttrace serve) "
     f"or {MEMORY!r}"
 )
 _SERVERS = ("postgresql://", "postgres://")
 _READ_ONLY = "clickhouse://"
+_SERVICES = ("https://", "http://")
 
 
-def open_store(where: str | Path | None = None, *, keep: str | None = None) -> Store:
+def open_store(
+    where: str | Path | None = None, *, keep: str | None = None, token: str | None = None
+) -> Store:
     """The store for a path, for ``"memory"``, or for None: what ``AGENTTRACE_STORE`` says, else the default.
 
     A path may be written as an address, ``sqlite:///traces.db``. No file is opened or made before the store
     is used. `keep` says how long traces stay in the file, how large it may grow, or both: ``"30d 5GB"``.
+    ``https://host`` is the store of a service, and `token` the token of its pages (None: what
+    ``AGENTTRACE_TOKEN`` says).
 
     Raises:
-        ConfigError: the path is empty, an address of another kind, or a directory; `keep` cannot be read.
+        ConfigError: the path is empty, an address of another kind, or a directory; `keep` cannot be read, or
+            is for a service's store; `token` is for another one.
     """
     if keep is not None:
         Keep.of(keep)
     if where is None:
         where = _default_setting()
+    if isinstance(where, str) and where.lower().startswith(_SERVICES):
+        return _of_service(where, keep, token)
+    if token is not None:
+        raise ConfigError("token= is for the store of a service: https://host")
     if where == MEMORY:
         return _reading(MemoryStore())
     if isinstance(where, str) and where.lower().startswith(_SERVERS):
@@ -57,7 +68,11 @@ def open_store(where: str | Path | None = None, *, keep: str | None = None) -> S
         return _reading(PostgresStore(where, keep=keep))
     if isinstance(where, str) and where.lower().startswith(_READ_ONLY):
         return _over_clickhouse(where)
-    text = _path_of(os.fspath(where))
+    return _in_file(os.fspath(where), keep)
+
+
+def _in_file(where: str, keep: str | None) -> Store:
+    text = _path_of(where)
     if text == SQLITE_MEMORY:
         return _reading(MemoryStore())
     if not text.strip() or "\0" in text:
@@ -82,6 +97,14 @@ def _over_clickhouse(where: str) -> Store:
     if beside.lower().startswith(_READ_ONLY):
         raise ConfigError(f"scores= names a store that can be written: {_FORMS}")
     return cast(Store, ClickHouseStore(where, open_store(beside)))
+
+
+def _of_service(url: str, keep: str | None, token: str | None) -> Store:
+    if keep is not None:
+        raise ConfigError("the service says how long its traces stay: keep= is for a store of one's own")
+    from agenttrace.store.remote import RemoteStore  # on use: it needs an HTTP client
+
+    return RemoteStore(url, token)  # it gives traces as the service has read them
 
 
 def _reading(store: Store) -> Store:
