@@ -20,8 +20,8 @@ def store_option(command: F) -> F:
     return click.option(
         "--store",
         metavar="PATH",
-        help="The store's file, sqlite:///file, postgresql://host/database or, to read, "
-        "clickhouse://host/database. [default: AGENTTRACE_STORE, "
+        help="The store's file, sqlite:///file, postgresql://host/database, https://host of a "
+        "service or, to read, clickhouse://host/database. [default: AGENTTRACE_STORE, "
         "else ./.agenttrace/traces.db]",
     )(command)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-import logging
 import zlib
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
@@ -17,6 +16,7 @@ from starlette.responses import Response
 
 from agenttrace.core.errors import AgentTraceError, error_text
 from agenttrace.core.protocols import OnlyRead, Store, optional
+from agenttrace.process.said_once import SaidOnce
 from agenttrace.store.remote.calls import CALLS, KEY, MOST_BYTES, perform
 from agenttrace.store.remote.values import Unreadable, error_data, read, written
 from agenttrace.viewer.guard import Guard
@@ -32,8 +32,6 @@ KEYS = 10_000
 _WORTH_PACKING = 1_000
 _ANY_ZLIB_HEADER = 47
 _RETRY = {"retry-after": "1"}
-
-_log = logging.getLogger("agenttrace")
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -66,6 +64,7 @@ class StoreAPI:
         self._store = store
         self._guard = guard
         self._is_read_only = optional(store, OnlyRead) is not None
+        self._warnings = SaidOnce()
         self._limiter: CapacityLimiter | None = None
         self._waiting = 0
         self._answers: OrderedDict[str, asyncio.Future[tuple[int, bytes]]] = OrderedDict()
@@ -153,7 +152,8 @@ class StoreAPI:
             # What was sent has the form of a call, and not the values that the method takes.
             return 400, written({"error": f"{name} cannot be called so: {error_text(error)}"})
         except Exception as error:  # choke-point: whatever a store raises
-            _log.exception("a call of the store failed: %s", name)
+            text = f"the store failed at a call over HTTP, {name}; its caller is told so"
+            self._warnings.warn(f"{name} {type(error).__name__}", text, error, traceback="with")
             return 500, written({"error": f"{name} failed here: {type(error).__name__}"})
         if len(answer) > MOST_BYTES:
             text = f"the answer to {name} is longer than {MOST_BYTES:,} bytes; ask for less at once"

@@ -102,12 +102,10 @@ class Connection:
 
     def _result(self, answer: Answer) -> Any:
         if answer.status in _NOT_LET_IN:
-            given = (
-                "this token"
-                if self._token is not None
-                else "without a token; give token=, or set AGENTTRACE_TOKEN"
-            )
-            raise StoreError(f"the service at {self._address} does not let in {given}")
+            who = "this token"
+            if self._token is None:
+                who = "anybody without a token; give token=, or set AGENTTRACE_TOKEN"
+            raise StoreError(f"the service at {self._address} does not let in {who}")
         if answer.status == 429 or answer.status >= 500:
             raise Away(f"it answered {answer.status}", is_sure=answer.status in (429, 503))
         otherwise = f"{self._address} is no service of agenttrace: it answered {answer.status}"

@@ -14,7 +14,6 @@ from functools import cache
 from typing import Any, get_type_hints
 
 from pydantic import InstanceOf, TypeAdapter, ValidationError
-from pydantic_core import to_json
 from typing_extensions import TypedDict
 
 from agenttrace.core import query, trace_facts, trace_figures, trace_reads, watch
@@ -24,7 +23,7 @@ from agenttrace.core.errors import StoreError
 from agenttrace.core.example import Example
 from agenttrace.core.failure import Failure, Fingerprint
 from agenttrace.core.json_reader import InvalidJSON, lenient_json
-from agenttrace.core.jsonable import clean_text
+from agenttrace.core.jsonable import clean_text, to_json
 from agenttrace.core.pending import Claim, WorkCounts, WorkItem
 from agenttrace.core.people import StoredScore
 from agenttrace.core.report import EvaluationReport, ScoringResult
@@ -70,7 +69,7 @@ def written(value: Any) -> bytes:
     Raises:
         TypeError: there is something in it that is no value of ours, nor JSON data.
     """
-    return to_json(_data(value, DEEPEST))
+    return to_json(_data(value, DEEPEST)).encode()
 
 
 def read(text: bytes) -> Any:
