@@ -111,7 +111,7 @@ class TestAddressesOfOtherKinds:
         [
             "postgresql+psycopg://annabel:hunter2@host:5432/traces?sslmode=require",
             "mysql://host/traces?password=hunter2",
-            "https://hunter2@host/traces.db",
+            "ftp://hunter2@host/traces.db",
             "sqlite+aiosqlite:////abs/hunter2.db",
             "oracle://annabel:hunter2@host/\0",
             "://hunter2",

@@ -12,11 +12,13 @@ from agenttrace.core.errors import QueryError, StoreError
 from agenttrace.core.protocols import Store
 from agenttrace.core.query_parsing import parse
 from agenttrace.store import SQLiteStore, open_store, trace_stream
+from agenttrace.store.remote import reads as remote_reads
 
 
 @pytest.fixture
 def small_parts(monkeypatch):
     monkeypatch.setattr(trace_stream, "_TRACES_AT_ONCE", 3)
+    monkeypatch.setattr(remote_reads, "_AT_ONCE", 3)
 
 
 def key(number):

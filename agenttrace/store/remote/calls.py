@@ -20,6 +20,7 @@ KEY = "idempotency-key"
 """The header by which the service knows a call that comes again; what writes needs one."""
 MOST_BYTES = 64 * 1024 * 1024
 """Of a call, or of an answer, unpacked."""
+_TRACES_AT_ONCE = 20
 _SPANS_AT_ONCE = 5_000
 _TEXT_AT_ONCE = 8 * 1024 * 1024
 
@@ -101,7 +102,7 @@ def _traces_by_id(store: Store, ids: Sequence[str]) -> tuple[list[Trace], int]:
     """The first of these traces, as many as one answer holds, and how many ids were looked at for them."""
     each, traces = iter(ids), []
     looked_at = spans = size = 0
-    while (spans < _SPANS_AT_ONCE and size < _TEXT_AT_ONCE) and (some := list(islice(each, 20))):
+    while (spans < _SPANS_AT_ONCE and size < _TEXT_AT_ONCE) and (some := list(islice(each, _TRACES_AT_ONCE))):
         looked_at += len(some)
         for trace in traces_by_id(store, some):
             traces.append(trace)
