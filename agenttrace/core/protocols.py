@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, runtime_checkabl
 from agenttrace.core.batch import Batch, Destination, Refusal, ScoreRow, Unsent, UnsentCounts
 from agenttrace.core.pending import QueuesWork
 from agenttrace.core.summary import KeepsResults, RunSummary, TraceSummary
+from agenttrace.core.trace_outline import ReadsOutlines
 from agenttrace.core.watch import KeepsWatch
 
 if TYPE_CHECKING:
@@ -502,6 +503,7 @@ OPTIONAL_HOOKS: Mapping[type, str] = {
     KeepsUnsent: "unsent",
     ReadsTraces: "trace_reads",
     ReadsRootInputs: "root_inputs",
+    ReadsOutlines: "outline",
     ReplacesScores: "replace_scores",
     StreamsTraces: "iter_traces",
     KeepsResults: "add_results",
@@ -560,6 +562,7 @@ __all__ = [
     "KeepsWatch",
     "Named",
     "QueuesWork",
+    "ReadsOutlines",
     "Refusal",
     "RunSummary",
     "ScoreRow",

@@ -45,6 +45,7 @@ from agenttrace.store.writer_notes import WriterNotes, writers
 
 if TYPE_CHECKING:
     from agenttrace.core.query import Query
+    from agenttrace.core.trace_outline import TraceOutline
     from agenttrace.store.index_reads import IndexReads
 
 T = TypeVar("T")
@@ -458,6 +459,25 @@ class SQLiteStore(Store, KeepsUnsent, KeepsWatch, KeepsResults):
         """The rows of its tables, for copying them."""
         write: Any = lambda do: self._must_write(lambda db, _: do(db))  # noqa: E731 - a line of a long class
         return TableRows("file", lambda: os.path.realpath(self.path), self._read, write)
+
+    def outline(self, trace_id: str) -> TraceOutline | None:
+        """See `ReadsOutlines.outline`."""
+        from agenttrace.store.outlines import IN_FILE, StoredOutline, outline  # recording needs none of it
+
+        prefix = queries.id_prefix(trace_id)
+        if prefix is None or self._health.mode != "sqlite":
+            return None
+
+        def query(db: sqlite3.Connection) -> tuple[int, Trace] | None:
+            match = queries.find_trace(db, prefix)
+            as_stored = self.reading is None
+            return match and outline(db.execute, IN_FILE, match, as_stored=as_stored)
+
+        light = read(self.path, self.busy_timeout, query, None)
+        nothing: list[tuple[Any, ...]] = []
+        return light and StoredOutline(
+            *light, IN_FILE, lambda do: read(self.path, self.busy_timeout, lambda db: do(db.execute), nothing)
+        )
 
     def trace_reads(self) -> IndexReads:
         """What answers queries for traces: a side index beside the file, which readers keep."""

@@ -10,6 +10,7 @@ from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.core.score import Score
 from agenttrace.core.span import Frame, SpanError
 from agenttrace.core.tool import REQUIRED, Parameter, ToolDefinition
+from agenttrace.store.light_traces import LightTrace
 
 
 def test_every_field_of_a_span_comes_back(store):
@@ -244,3 +245,33 @@ def test_results_that_were_not_run_are_counted_in_a_run_and_in_the_list(store):
     assert run["counts"] == report.counts == {"passed": 1, "failed": 0, "errored": 0, "not_run": 1}
     assert run["mean_counts"] == {"A": {"count": 1, "total": 2}}
     assert store.runs()[0].not_run == 1
+
+
+def test_a_trace_is_drawn_without_its_values_which_are_read_when_they_are_asked_for(store):
+    spans = a_trace(calls=4)
+    failed = a_span(50, status="error", error=SpanError("ValueError", "no"), attributes={"status": "mine"})
+    long = a_span(51, input={"text": "x" * 300_000}, output="é" * 10)
+    store.export([*spans, failed, long])
+    whole, light = store.trace(f"{TRACE:032x}"), LightTrace.of(store, f"{TRACE:032x}"[:9])
+    names = (
+        "span_key",
+        "parent_key",
+        "index",
+        "name",
+        "span_type",
+        "start_ns",
+        "end_ns",
+        "status",
+        "project",
+    )
+    assert [[getattr(span, name) for name in names] for span in light.trace.spans] == [
+        [getattr(span, name) for name in names] for span in whole.spans
+    ]
+    assert [s.to_dict() for s in light.with_values(light.trace.spans)] == [s.to_dict() for s in whole.spans]
+    inputs = light.inputs(light.trace.spans)
+    assert {key: value for key, value in inputs.items() if key != 51} == {
+        s.span_key: s.input for s in whole.spans if s.input is not None and s.span_key != 51
+    }
+    assert light.outputs(light.trace.spans)[51] == "é" * 10
+    assert light.tool_calls == whole.tool_calls
+    assert LightTrace.of(store, "f" * 32) is None

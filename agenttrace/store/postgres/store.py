@@ -43,6 +43,7 @@ from agenttrace.store.table_rows import TableRows
 
 if TYPE_CHECKING:
     from agenttrace.core.query import Query
+    from agenttrace.core.trace_outline import TraceOutline
     from agenttrace.store.index_file import SideIndex
     from agenttrace.store.index_reads import IndexReads
     from agenttrace.store.postgres.index_source import ServerSource
@@ -361,6 +362,22 @@ class PostgresStore(Store, KeepsWatch, KeepsResults):
         """The rows of its tables, for copying them."""
         read, write = self._read, self._must_write
         return TableRows("server", lambda: read(reads.store_id), lambda do, _: read(do), write, stored_text)
+
+    def outline(self, trace_id: str) -> TraceOutline | None:
+        """See `ReadsOutlines.outline`."""
+        from agenttrace.store.outlines import ON_SERVER, StoredOutline, outline  # recording needs none of it
+
+        prefix = id_prefix(trace_id)
+        if prefix is None or self._fallback.occupied:
+            return None
+
+        def query(db: Any) -> tuple[int, Trace] | None:
+            match = reads.find_trace(db, prefix)
+            as_stored = self.reading is None
+            return match and outline(partial(db.execute, binary=True), ON_SERVER, match, as_stored=as_stored)
+
+        light = self._read(query)
+        return light and StoredOutline(*light, ON_SERVER, lambda do: self._read(lambda db: do(db.execute)))
 
     def trace_reads(self) -> IndexReads:
         """What answers queries for traces: a side index on this machine, which readers keep."""
