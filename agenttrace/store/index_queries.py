@@ -263,7 +263,9 @@ class _Conditions:
                 return self._present(term)
             case Identified():
                 least, most = (bytes.fromhex(term.prefix.ljust(32, digit)) for digit in "0f")
-                return _Condition(("t.trace_id BETWEEN ? AND ?", (least, most)))
+                between = "trace_id BETWEEN ? AND ?"
+                numbers = f"SELECT trace FROM traces WHERE {between}"
+                return _Condition((f"t.{between}", (least, most)), (numbers, (least, most)))
             case Compared():
                 return self._compared(_COLUMN_OF[term.measure], term.operator, term.number)
             case Scored():

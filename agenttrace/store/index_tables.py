@@ -36,6 +36,7 @@ TABLES = (
         labels BLOB NOT NULL
     )""",
     "CREATE INDEX frequent_labels ON labels (traces) WHERE traces > 10000",
+    "CREATE INDEX by_id ON traces (trace_id)",
     "CREATE INDEX by_start ON traces (start_ns)",
     "CREATE INDEX by_duration ON traces (duration_ns)",
     "CREATE INDEX by_spans ON traces (spans)",

@@ -88,22 +88,34 @@ def cost_since(db: Any, *, since_ns: int, project: str | None = None) -> float:
         "SELECT id FROM traces WHERE started_ns >= %s AND project = coalesce(%s, project)",
         (since_ns, project),
     ).fetchall()
-    return sum(cost for (number,) in numbers if (cost := trace_cost(db, number)) is not None)
+    return sum(trace_costs(db, [number for (number,) in numbers]).values())
 
 
-_USAGE = """SELECT span, parent, CASE WHEN rest LIKE '%%"usage"%%' THEN rest END FROM span_rows
-    WHERE trace = %s"""
+_TRACES_AT_ONCE = 500
+_COSTLY = """SELECT DISTINCT trace FROM span_rows WHERE trace = ANY(%s) AND rest LIKE '%%"usage"%%'"""
+_USAGE = """SELECT trace, span, parent, CASE WHEN rest LIKE '%%"usage"%%' THEN rest END FROM span_rows
+    WHERE trace = ANY(%s)"""
 
 
-def trace_cost(db: Any, number: int) -> float | None:
-    """What a stored trace cost, read without its values; None where nothing says."""
+def trace_costs(db: Any, numbers: Sequence[int]) -> dict[int, float]:
+    """What stored traces cost, read without their values; those of which nothing says it are left out."""
     from agenttrace.matching.spending import spent_cost  # on use: recording needs nothing of that room
 
-    rows = db.execute(_USAGE, (number,)).fetchall()
-    return spent_cost(Trace(map(_span, rows))) if any(rest is not None for _, _, rest in rows) else None
+    costs: dict[int, float] = {}
+    for at in range(0, len(numbers), _TRACES_AT_ONCE):
+        some = list(numbers[at : at + _TRACES_AT_ONCE])
+        costly = [number for (number,) in db.execute(_COSTLY, (some,))]
+        spans: dict[int, list[Span]] = {number: [] for number in costly}
+        for number, *row in db.execute(_USAGE, (costly,)) if costly else ():
+            spans[number].append(_span(row))
+        for number, of_trace in spans.items():
+            cost = spent_cost(Trace(of_trace))
+            if cost is not None:
+                costs[number] = cost
+    return costs
 
 
-def _span(row: tuple[int, int | None, str | None]) -> Span:
+def _span(row: Sequence[Any]) -> Span:
     span, parent, rest = row
     return Span(
         trace_key=1,

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, partial
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from agenttrace.core import semconv
 from agenttrace.core.annotation import is_word
@@ -15,7 +14,7 @@ from agenttrace.core.failure import Failure, Fingerprint, State, fingerprints_of
 from agenttrace.core.jsonable import to_json
 from agenttrace.store.failures import MOST_REVISIONS, MOST_TRACES, SHOWN_TRACES, Case, is_same_revision
 from agenttrace.store.human_scores import about_of
-from agenttrace.store.postgres.counts import trace_cost
+from agenttrace.store.postgres.counts import trace_costs
 from agenttrace.store.postgres.spans import stored_text
 from agenttrace.store.rows import loaded
 from agenttrace.store.sound_rows import sound_rest
@@ -203,25 +202,39 @@ def failures(
         " LIMIT %s",
         (project and stored_text(project), state, *values, max(limit, 0)),
     ).fetchall()
-    cost_of = cache(partial(trace_cost, db))  # a trace may have several failures
-    return [_failure(db, cost_of, *row) for row in rows]
+    cases: dict[int, list[_Case]] = {number: [] for number, *_ in rows}
+    for failure, *case in db.execute(_NEWEST_CASES, (list(cases), MOST_TRACES)):
+        cases[failure].append(_Case(*case))
+    costs = trace_costs(db, list({case.number for each in cases.values() for case in each}))
+    return [_failure(fields, cases[number], costs) for number, *fields in rows]
 
 
-def _failure(db: Any, cost_of: Callable[[int], float | None], number: int, *fields: object) -> Failure:
-    traces = db.execute(
-        "SELECT t.id, t.trace_id, t.customer FROM failure_cases c JOIN traces t ON t.trace_id = c.trace_id"
-        " WHERE c.failure = %s GROUP BY t.id ORDER BY max(c.seen_ns) DESC, t.id DESC LIMIT %s",
-        (number, MOST_TRACES),
-    ).fetchall()
-    costs = [cost for trace, _, _ in traces if (cost := cost_of(trace)) is not None]
+_NEWEST_CASES = """SELECT f.failure, t.id, t.trace_id, t.customer FROM unnest(%s::bigint[]) f(failure)
+    CROSS JOIN LATERAL (
+        SELECT t.id, t.trace_id, t.customer, max(c.seen_ns) AS seen_ns
+        FROM failure_cases c JOIN traces t ON t.trace_id = c.trace_id
+        WHERE c.failure = f.failure GROUP BY t.id ORDER BY max(c.seen_ns) DESC, t.id DESC LIMIT %s
+    ) t ORDER BY f.failure, t.seen_ns DESC, t.id DESC"""
+
+
+class _Case(NamedTuple):
+    """A trace in which a failure was seen."""
+
+    number: int
+    trace_id: str
+    customer: str | None
+
+
+def _failure(fields: Sequence[object], cases: Sequence[_Case], costs: Mapping[int, float]) -> Failure:
     names = _COLUMNS.replace("f.", "").split(", ")[1:]
     entry = dict(zip(names, fields, strict=True))
     entry["revisions"] = tuple(loaded(str(entry["revisions"])))
+    of_cases = [costs[case.number] for case in cases if case.number in costs]
     return Failure(
         **entry,  # type: ignore[arg-type]  # columns of these types
-        traces=tuple(trace_id for _, trace_id, _ in traces[:SHOWN_TRACES]),
-        customers=tuple(sorted({customer for _, _, customer in traces if customer})),
-        cost=sum(costs) if costs else None,
+        traces=tuple(case.trace_id for case in cases[:SHOWN_TRACES]),
+        customers=tuple(sorted({case.customer for case in cases if case.customer})),
+        cost=sum(of_cases) if of_cases else None,
     )
 
 
