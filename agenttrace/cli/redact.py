@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import click
@@ -10,6 +11,7 @@ import click
 from agenttrace.cli.store_option import place, store_option
 from agenttrace.cli.where_option import reading, say_that_none_match, where_option
 from agenttrace.core.errors import StoreError
+from agenttrace.core.protocols import Store
 from agenttrace.core.query import Query
 from agenttrace.redaction import Redaction
 from agenttrace.redaction.options import LEVELS, Level
@@ -50,15 +52,14 @@ def redact(
 
     Their spans, scores, annotations, results and pending evaluations are changed, the names and metadata of
     their runs, and what all traces share: functions that were called in them, and the tools of their
-    projects. The file is written anew, so that nothing of the old is left in its bytes; what was sent
-    elsewhere is not changed.
+    projects. The file, or the tables on the server, are written anew, so that nothing of the old is left in
+    their bytes; what was sent elsewhere is not changed.
     """
     if not traces and not query.terms:
         raise click.UsageError("name traces, or give --where, such as --where 'customer:acme'")
     redaction = Redaction(names, level=level, shapes=shapes, except_=except_)
     with reading(store) as (source, reads):
-        if not isinstance(source, SQLiteStore) or place(source) != source.path:
-            raise StoreError(f"there is no file to redact: {place(source)}")
+        mending = _mending(source)
         ids = [_whole_id(source, trace) for trace in traces]
         if query.terms:
             matches = [facts.trace_id for facts in reads.each_match(query)]
@@ -67,13 +68,36 @@ def redact(
             say_that_none_match(source, reads, query)
             return
         count = count_text(len(ids), "trace")
-        if not yes and not click.confirm(f"redact {count} in {source.path}? It cannot be undone", err=True):
+        where = place(source)
+        if not yes and not click.confirm(f"redact {count} in {where}? It cannot be undone", err=True):
             click.echo("nothing was redacted", err=True)
             return
-        path, timeout = source.path, source.busy_timeout
-    mended = mend(path, timeout, ids, _cleaner(redaction))
-    click.echo(f"redacted {count_text(mended.values, 'value')} of {count} in {safe_line(path)}")
-    _say_what_is_left(path, mended)
+    try:
+        mended = mending(ids, _cleaner(redaction))
+    finally:
+        source.close()
+    click.echo(f"redacted {count_text(mended.values, 'value')} of {count} in {safe_line(where)}")
+    if isinstance(source, SQLiteStore):
+        _say_what_is_left(where, mended)
+    elif mended.values:
+        old = "old bytes stay in the server's log until it is recycled, and in its replicas and backups"
+        rest = "" if mended.log_is_empty else "; this user may not ask for a checkpoint"
+        click.echo(f"{old}{rest}", err=True)
+
+
+def _mending(source: Store) -> Callable[[Sequence[str], Clean], Mended]:
+    """What redacts in a store.
+
+    Raises:
+        StoreError: nothing does in such a one.
+    """
+    from agenttrace.store.postgres import PostgresStore
+
+    if isinstance(source, PostgresStore):
+        return source.mend
+    if not isinstance(source, SQLiteStore) or place(source) != source.path:
+        raise StoreError(f"there is no file to redact: {place(source)}; run it where its store is")
+    return partial(mend, source.path, source.busy_timeout)
 
 
 def _say_what_is_left(path: str, mended: Mended) -> None:
@@ -88,10 +112,10 @@ def _say_what_is_left(path: str, mended: Mended) -> None:
         )
 
 
-def _whole_id(source: SQLiteStore, prefix: str) -> str:
+def _whole_id(source: Store, prefix: str) -> str:
     trace = source.trace(prefix)
     if trace is None:
-        raise StoreError(f"there is no trace {safe_line(prefix)} in {source.path}")
+        raise StoreError(f"there is no trace {safe_line(prefix)} in {place(source)}")
     return trace.trace_id
 
 

@@ -297,6 +297,7 @@ class _Filling:
         tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         is_same = "about" in tables and about(db, "version") == VERSION and about(db, "store") == identity
         if not is_same:
+            db.execute("PRAGMA secure_delete = ON")  # something may have been redacted since
             for name in tables:
                 if not name.startswith("words_"):  # those go with the table `words`
                     db.execute(f'DROP TABLE "{name}"')

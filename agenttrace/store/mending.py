@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -89,10 +89,15 @@ def mend(path: str, timeout: float, trace_ids: Sequence[str], clean: Clean) -> M
     finally:
         writer.close()
     if mended.values or mended.requests:
-        for end in files.SUFFIXES:
-            with suppress(FileNotFoundError):
-                os.remove(path + file_source.SUFFIX + end)
+        remove_index(path + file_source.SUFFIX)
     return mended
+
+
+def remove_index(path: str) -> None:
+    """Remove the index that readers have made on this machine, and make again."""
+    for end in files.SUFFIXES:
+        with suppress(FileNotFoundError):
+            os.remove(path + end)
 
 
 def _write_anew(db: sqlite3.Connection) -> bool:
@@ -154,13 +159,7 @@ def _mend_rows(
     changed, count = 0, len(keys)
     same = " AND ".join(f"{name} = ?" for name in keys)
     texts = [dict(zip(columns, row[count:], strict=True)) for row in rows]
-    data = [{name: _read(name, text) for name, text in row.items()} for row in texts]
-    for row, before, old, new in zip(rows, texts, data, clean(table, data), strict=True):
-        after = {
-            name: _written(name, new[name])
-            for name, text in before.items()
-            if type(text) is str and new[name] != old[name]
-        }
+    for row, before, after in zip(rows, texts, new_texts(table, texts, clean), strict=True):
         changed += len(after)
         if after:
             if "definition" in before:
@@ -168,6 +167,19 @@ def _mend_rows(
             places = ", ".join(f"{name} = ?" for name in after)
             _put(db, f"UPDATE {table} SET {places} WHERE {same}", after, row[:count])  # noqa: S608
     return changed
+
+
+def new_texts(table: str, rows: Sequence[Mapping[str, Any]], clean: Clean) -> list[dict[str, str]]:
+    """Of each of some rows, columns by name, those that `clean` changes, with their new texts."""
+    data = [{name: _read(name, text) for name, text in row.items()} for row in rows]
+    return [
+        {
+            name: _written(name, new[name])
+            for name, text in row.items()
+            if type(text) is str and new[name] != old[name]
+        }
+        for row, old, new in zip(rows, data, clean(table, data), strict=True)
+    ]
 
 
 def _put(db: sqlite3.Connection, statement: str, values: dict[str, str], key: Sequence[Any]) -> None:

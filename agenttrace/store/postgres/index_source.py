@@ -83,9 +83,13 @@ class ServerRows:
         self._now: str | None = None
 
     def identity(self) -> str:
-        """The store's own number, and its tables': one that was copied elsewhere is another store."""
-        query = "SELECT value || ' ' || 'traces'::regclass::oid || ' ' || 'scores'::regclass::oid FROM about"
-        return str(self._db.execute(f"{query} WHERE key = 'store'").fetchone()[0])
+        """The store's own number, and its tables': one that was copied elsewhere is another store.
+
+        So is one of which something was redacted: no reader keeps what it has read of it.
+        """
+        query = """SELECT concat_ws(' ', value, 'traces'::regclass::oid, 'scores'::regclass::oid,
+            (SELECT value FROM about WHERE key = 'mended')) FROM about WHERE key = 'store'"""
+        return str(self._db.execute(query).fetchone()[0])
 
     def trace_count(self) -> int:
         """As the server estimates it, for it counts by looking at every row."""

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from agenttrace.core.trace_outline import TraceOutline
     from agenttrace.store.index_file import SideIndex
     from agenttrace.store.index_reads import IndexReads
+    from agenttrace.store.mending import Clean, Mended
     from agenttrace.store.postgres.index_source import ServerSource
 
 T = TypeVar("T")
@@ -405,6 +406,22 @@ class PostgresStore(Store, KeepsWatch, KeepsResults):
         """See `Store.delete_trace`."""
         was_in_memory = self._fallback.memory.delete_trace(trace_id)
         return bool(self._must_write(lambda db: reads.delete_traces(db, [trace_id]))) or was_in_memory
+
+    def mend(self, trace_ids: Sequence[str], clean: Clean) -> Mended:
+        """Put what `clean` returns in the place of each text of these traces, and write the tables anew.
+
+        Raises:
+            StoreError: the server cannot be written, or its tables not be written anew.
+        """
+        from agenttrace.store.mending import Mended, remove_index  # recording needs none of it
+        from agenttrace.store.postgres import mending
+        from agenttrace.store.postgres.index_source import ServerSource
+
+        values, tables = self._must_write(lambda db: mending.mend(db, trace_ids, clean))
+        is_empty = mending.write_anew(self._address, tables) if values else True
+        if values:
+            remove_index(ServerSource(self._address).index_path)
+        return Mended(values, 0, is_empty)
 
     # Those who watch
 
