@@ -8,6 +8,7 @@ import zlib
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from functools import partial
+from hashlib import blake2b
 from typing import Any
 
 from anyio import CapacityLimiter, to_thread
@@ -67,7 +68,7 @@ class StoreAPI:
         self._warnings = SaidOnce()
         self._limiter: CapacityLimiter | None = None
         self._waiting = 0
-        self._answers: OrderedDict[str, asyncio.Future[tuple[int, bytes]]] = OrderedDict()
+        self._answers: OrderedDict[tuple[str, bytes], asyncio.Future[tuple[int, bytes]]] = OrderedDict()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -94,7 +95,7 @@ class StoreAPI:
                 raise Refused(400, f"there is no call {name[:80]!r} here")
             act = partial(self._act, name, positional, named)
             if call.writes:
-                status, result = await self._once(request.headers.get(KEY, ""), act)
+                status, result = await self._once(request.headers.get(KEY, ""), body, act)
             else:
                 status, result = await self._on_thread(act)
         finally:
@@ -122,10 +123,11 @@ class StoreAPI:
         if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             raise Refused(415, "a call is sent as application/json")
 
-    async def _once(self, key: str, act: Callable[[], tuple[int, bytes]]) -> tuple[int, bytes]:
+    async def _once(self, text: str, body: bytes, act: Callable[[], tuple[int, bytes]]) -> tuple[int, bytes]:
         """The answer to a call that writes; of one that came before, the answer that it got."""
-        if not 16 <= len(key) <= 100:
+        if not 16 <= len(text) <= 100:
             raise Refused(400, f"what writes needs the header {KEY}, of 16 to 100 characters")
+        key = text, blake2b(body, digest_size=16).digest()  # a client that uses a key twice loses nothing
         answer = self._answers.get(key)
         if answer is None:
             answer = self._answers[key] = asyncio.ensure_future(self._on_thread(act))
