@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import socket
 import threading
 from collections.abc import Sequence
 from types import TracebackType
@@ -11,6 +10,7 @@ from types import TracebackType
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.numbers import is_number
 from agenttrace.core.span import Span
+from agenttrace.http.listening import listening_socket
 from agenttrace.process.threads import start_thread
 from agenttrace.receiver import Intake, Keeper, OTLPReceiver
 from agenttrace.receiver.application import Headers
@@ -152,7 +152,7 @@ class _Server:
         import uvicorn  # on use: it takes a while to load
 
         self._intake = Intake(Keeper(endpoint))
-        listener = socket.create_server(("127.0.0.1", 0))
+        listener = listening_socket("127.0.0.1", 0)
         self.address = f"http://127.0.0.1:{listener.getsockname()[1]}"
         config = uvicorn.Config(
             OTLPReceiver(self._intake, endpoint.admit),

@@ -9,6 +9,7 @@ import uvicorn
 
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.protocols import Store
+from agenttrace.http.listening import listening_socket
 from agenttrace.viewer.app import application
 from agenttrace.viewer.connections import (
     LONGEST_HEAD,
@@ -31,21 +32,14 @@ def listen(host: str, port: int | None) -> socket.socket:
     Raises:
         ConfigError: the port is taken, or the address is none of this machine's.
     """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     for number in [port] if port is not None else [*range(PORT, PORT + _NEXT), 0]:
-        listener = socket.socket(family, socket.SOCK_STREAM)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            listener.bind((host, number))
-            listener.listen(128)
+            return listening_socket(host, number)
         except OSError as error:
-            listener.close()
             if port is not None:
                 raise ConfigError(
                     f"cannot listen on {host} port {port}: {error.strerror}; give another --port"
                 ) from None
-            continue
-        return listener
     raise ConfigError(f"cannot listen on {host}: every port that was tried is taken; give --port")
 
 
