@@ -97,7 +97,7 @@ def _tables(store: Any) -> TableRows:
     if not hasattr(type(store), "table_rows"):  # not of the store beside one that is only read
         raise ConfigError(
             "a store in a file or on a PostgreSQL server can be copied, and be copied to; "
-            f"this one is a {type(store).__name__}"
+            f"{store!r} is copied where it is: name the file or the server"
         )
     rows: TableRows = store.table_rows()
     return rows
