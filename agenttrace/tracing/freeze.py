@@ -100,7 +100,7 @@ class _BoundedWriter:
         self.room -= len(chunk)
         if self.room < 0:
             raise _TooLarge
-        self.chunks.append(bytes(chunk))
+        self.chunks.append(chunk if type(chunk) is bytes else bytes(chunk))
 
 
 class _Packer(pickle.Pickler):
@@ -158,8 +158,10 @@ def freeze(value: Any, limits: Limits = RECORDED) -> Any:  # noqa: C901 - the fl
                     if type(key) is not str:
                         break
                 else:
+                    if not long:
+                        return value.copy()
                     if long <= limits.value:
-                        return Frozen(value.copy(), long, "whole") if long else value.copy()
+                        return Frozen(value.copy(), long, "whole")
             return _packed_or_walked(value, limits)
         if kind is list or kind is tuple:
             if len(value) <= _FLAT_ITEMS:
@@ -168,6 +170,8 @@ def freeze(value: Any, limits: Limits = RECORDED) -> Any:  # noqa: C901 - the fl
                     if (item_kind := type(item)) is str:
                         heavy = heavy or len(item) > LIGHT_TEXT
                     elif not (item_kind is int or item is None or item_kind is bool or item_kind is float):
+                        if item_kind is dict:
+                            return _packed_or_walked(value, limits)
                         return _with_objects(value, limits) or _packed_or_walked(value, limits)
                 else:
                     return _scalars(value, limits) if heavy else [*value]
@@ -264,21 +268,23 @@ def _with_objects(value: list[Any] | tuple[Any, ...], limits: Limits) -> Frozen 
 
 
 def _packed_or_walked(value: Any, limits: Limits) -> Frozen:
-    limit = _walk_limit(value, limits)
-    return _walk(value, limits, limit) if limit else _pack(value, limits)
-
-
-def _walk_limit(value: Any, limits: Limits) -> int:
-    """How large a copy to make by walking the value, or 0 if it is to be packed.
+    """A copy that is packed; one that is made by walking the value where that is safer.
 
     It is walked if it holds very many items, or a huge text or number, which the packer would encode as a
     whole before its writer could stop it; or, where Python does not guard the stack itself, too many levels.
     """
-    if len(value) > limits.value // _ITEM_SIZE:
-        return max(limits.value // _VAST_SHARE, 1)
-    if _holds_huge(value, limits.value):
-        return limits.value
-    return 0 if _stack_is_guarded() else _deep_limit(value, limits)
+    most = limits.value
+    if len(value) > most // _ITEM_SIZE:
+        return _walk(value, limits, max(most // _VAST_SHARE, 1))
+    if _holds_huge(value, most):
+        return _walk(value, limits, most)
+    # 3.11 counts levels against the recursion limit, and 3.14 looks at the stack: both stop a deep value before
+    # 256 KB are used. In between C code has a limit of its own, 10,000 levels, for which threads have too little.
+    if not (_LOOKS_AT_THE_STACK or (_COUNTS_LEVELS and sys.getrecursionlimit() <= _GUARDED_LEVELS)):
+        limit = _deep_limit(value, limits)
+        if limit:
+            return _walk(value, limits, limit)
+    return _pack(value, limits)
 
 
 def _holds_huge(value: Any, most: int, first: int = 0, containers_most: int = _LOOKED_INTO) -> bool:
@@ -290,16 +296,19 @@ def _holds_huge(value: Any, most: int, first: int = 0, containers_most: int = _L
     are not ASCII, and is stopped by it.
     """
     containers: list[Any] = [value]
+    items: Any
     for one in containers:  # which grow meanwhile
         kind = type(one)
-        if kind is list:
-            items: Any = one if len(one) <= 2 else (*one[:first], one[-1])
-        elif kind is dict and one:
-            values = one.values()
-            items = (
-                *(values if len(one) <= _FLAT_ITEMS else islice(values, first or _FLAT_ITEMS)),
-                next(reversed(one)),
-            )
+        if kind is dict:
+            items = one.values() if len(one) <= _FLAT_ITEMS else islice(one.values(), first or _FLAT_ITEMS)
+            for key in reversed(one):
+                if type(key) is not str:
+                    items = (*items, key)
+                elif len(key) > most:
+                    return True
+                break
+        elif kind is list:
+            items = (*one[:first], *one[-1:]) if first else one[-1:]
         else:
             items = islice(one, _FLAT_ITEMS + first)
         for item in items:
@@ -307,23 +316,12 @@ def _holds_huge(value: Any, most: int, first: int = 0, containers_most: int = _L
             if kind is str:
                 if len(item) > most:
                     return True
-            elif kind is float or kind is bool or item is None:
-                pass
             elif kind is dict or kind is list or kind is tuple or kind is set or kind is frozenset:
                 if len(containers) < containers_most:
                     containers.append(item)
             elif kind is int and not _LEAST_INT < item < _HUGE_INT:
                 return True
     return False
-
-
-def _stack_is_guarded() -> bool:
-    """Returns True if Python itself stops packing a deep value before 256 KB of stack are used.
-
-    3.11 counts levels against the recursion limit; 3.14 looks at the stack. In between
-    there is a limit of its own for C code, up to 10,000 levels, for which threads may have too little.
-    """
-    return _LOOKS_AT_THE_STACK or (_COUNTS_LEVELS and sys.getrecursionlimit() <= _GUARDED_LEVELS)
 
 
 def _deep_limit(value: Any, limits: Limits) -> int:
@@ -373,9 +371,11 @@ def _pack(value: Any, limits: Limits) -> Frozen:
         if thrown_in(error):
             raise
         return _walk(value, limits, limits.value)
-    content = b"".join(writer.chunks)
-    if len(content) <= _SMALL_PACKER:  # a packer keeps the room that it made for what it has packed
-        writer.chunks.clear()
+    chunks = writer.chunks
+    content = chunks[0] if len(chunks) == 1 else b"".join(chunks)
+    size = len(content)
+    if size <= _SMALL_PACKER:  # a packer keeps the room that it made for what it has packed
+        chunks.clear()
         packer.clear_memo()
         _packers.append(packer)
-    return Frozen(content, len(content), "packed")
+    return Frozen(content, size, "packed")
