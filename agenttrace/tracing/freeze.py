@@ -279,7 +279,7 @@ def _packed_or_walked(value: Any, limits: Limits) -> Frozen:
     if _holds_huge(value, most):
         return _walk(value, limits, most)
     # 3.11 counts levels against the recursion limit, and 3.14 looks at the stack: both stop a deep value before
-    # 256 KB are used. In between C code has a limit of its own, 10,000 levels, for which threads have too little.
+    # 256 KB of it are used. In between, C code may go 10,000 levels deep, for which threads have too little.
     if not (_LOOKS_AT_THE_STACK or (_COUNTS_LEVELS and sys.getrecursionlimit() <= _GUARDED_LEVELS)):
         limit = _deep_limit(value, limits)
         if limit:
@@ -287,7 +287,9 @@ def _packed_or_walked(value: Any, limits: Limits) -> Frozen:
     return _pack(value, limits)
 
 
-def _holds_huge(value: Any, most: int, first: int = 0, containers_most: int = _LOOKED_INTO) -> bool:
+def _holds_huge(  # noqa: C901 - all in one loop: it is asked at every call with a container
+    value: Any, most: int, first: int = 0, containers_most: int = _LOOKED_INTO
+) -> bool:
     """Whether a huge text or number is seen in a container by a short look into it.
 
     Of a list the last item is looked at, and its `first`, of a mapping some values and the last key, level by
