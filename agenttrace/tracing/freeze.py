@@ -278,7 +278,7 @@ def _packed_or_walked(value: Any, limits: Limits) -> Frozen:
         return _walk(value, limits, max(most // _VAST_SHARE, 1))
     if _holds_huge(value, most):
         return _walk(value, limits, most)
-    # 3.11 counts levels against the recursion limit, and 3.14 looks at the stack: both stop a deep value before
+    # 3.11 counts levels against the recursion limit, 3.14 looks at the stack: both stop a deep value before
     # 256 KB of it are used. In between, C code may go 10,000 levels deep, for which threads have too little.
     if not (_LOOKS_AT_THE_STACK or (_COUNTS_LEVELS and sys.getrecursionlimit() <= _GUARDED_LEVELS)):
         limit = _deep_limit(value, limits)
