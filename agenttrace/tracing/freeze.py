@@ -148,8 +148,7 @@ def freeze(value: Any, limits: Limits = RECORDED) -> Any:  # noqa: C901 - the fl
             if len(value) <= _FLAT_ITEMS:
                 long = 0
                 for key, item in value.items():
-                    item_kind = type(item)
-                    if item_kind is str:
+                    if (item_kind := type(item)) is str:
                         size = len(item)
                         if size > LIGHT_TEXT:
                             long += size
@@ -158,10 +157,8 @@ def freeze(value: Any, limits: Limits = RECORDED) -> Any:  # noqa: C901 - the fl
                     if type(key) is not str:
                         break
                 else:
-                    if not long:
-                        return value.copy()
-                    if long <= limits.value:
-                        return Frozen(value.copy(), long, "whole")
+                    if not long or long <= limits.value:
+                        return Frozen(value.copy(), long, "whole") if long else value.copy()
             return _packed_or_walked(value, limits)
         if kind is list or kind is tuple:
             if len(value) <= _FLAT_ITEMS:
@@ -170,9 +167,8 @@ def freeze(value: Any, limits: Limits = RECORDED) -> Any:  # noqa: C901 - the fl
                     if (item_kind := type(item)) is str:
                         heavy = heavy or len(item) > LIGHT_TEXT
                     elif not (item_kind is int or item is None or item_kind is bool or item_kind is float):
-                        if item_kind is dict:
-                            return _packed_or_walked(value, limits)
-                        return _with_objects(value, limits) or _packed_or_walked(value, limits)
+                        records = None if item_kind is dict else _with_objects(value, limits)
+                        return records or _packed_or_walked(value, limits)
                 else:
                     return _scalars(value, limits) if heavy else [*value]
             return _packed_or_walked(value, limits)
@@ -310,7 +306,7 @@ def _holds_huge(  # noqa: C901 - all in one loop: it is asked at every call with
                     return True
                 break
         elif kind is list:
-            items = (*one[:first], *one[-1:]) if first else one[-1:]
+            items = one if len(one) <= 2 else (*one[:first], one[-1]) if first else one[-1:]
         else:
             items = islice(one, _FLAT_ITEMS + first)
         for item in items:

@@ -40,7 +40,12 @@ OF_ANY_STORE = [
         "TellsHealth",
     ),
 ]
-OF_A_STORE = sorted([*OF_ANY_STORE, "EndsWriting", "GetsReady", "HasPath", "KeepsResults", "TakesRows"])
+OF_A_STORE = sorted(
+    [
+        *("EndsWriting", "GetsReady", "HasPath", "KeepsResults", "ReadsOutlines", "TakesRows"),
+        *OF_ANY_STORE,
+    ]
+)
 OF_A_SCORER = ["Gates", "ChecksExamples", "ChecksModel", "TakesModel"]
 OF_A_MODEL = ["FencesAlike", "Identified", "KeepsReplies", "Named"]
 
