@@ -141,8 +141,6 @@ def freeze(value: Any, limits: Limits = RECORDED) -> Any:  # noqa: C901 - the fl
             return Frozen(value, size, "plain" if size <= limits.value else "whole")
         value = cut(value, limits.value)
         return Frozen(value, len(value))
-    if value is None or kind is int or kind is float or kind is bool:
-        return value
     try:
         if kind is dict:
             if len(value) <= _FLAT_ITEMS:
@@ -172,6 +170,8 @@ def freeze(value: Any, limits: Limits = RECORDED) -> Any:  # noqa: C901 - the fl
                 else:
                     return _scalars(value, limits) if heavy else [*value]
             return _packed_or_walked(value, limits)
+        if value is None or kind is int or kind is float or kind is bool:
+            return value
         if kind is bytes and limits.bytes < len(value) <= LONGEST_WHOLE:
             return Frozen(value, len(value), "whole")
         small = small_content(value, kind, limits)
