@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from agenttrace.core.later import make_when_read
 from agenttrace.core.query import METADATA
 from agenttrace.core.score import Outcome
 
@@ -158,6 +159,9 @@ class TraceFacts:
             "worst_score": None if worst is None else worst._asdict(),
             "scores": [score._asdict() for score in self.scores],
         }
+
+
+make_when_read(TraceFacts, "calls")
 
 
 def field_text(side: str, name: str, value: str) -> str:

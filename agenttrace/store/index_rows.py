@@ -7,12 +7,13 @@ import sqlite3
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import blake2b
 from itertools import repeat
-from typing import Any
+from typing import Any, cast
 
 from agenttrace.core.jsonable import to_json
+from agenttrace.core.later import Later
 from agenttrace.core.trace_facts import VERDICTS, CallFacts, ScoreFacts, TraceFacts
 from agenttrace.store.facts import Outlined
 from agenttrace.store.index_tables import (
@@ -299,20 +300,22 @@ class IndexReader:
             looped=looped,
             tokens=tokens,
             cost=cost,
-            calls=tuple(self._calls(calls, durations)),
+            # Lists show the first few, and figures of scores none: a run may have made a hundred thousand.
+            calls=cast(Any, Later(partial(_calls, self._names, calls, durations))),
             scores=tuple(self._scores(scores)),
             labels={key: tuple(values) for key, values in labels.items()},
         )
-
-    def _calls(self, calls: str, durations: bytes) -> Iterable[CallFacts]:
-        marked = _CALL.findall(calls)
-        names = {each: self._names.get(name_number(each[0]), "…") for each in set(marked)}
-        failed = {each: len(each) > 1 for each in names}
-        rows = zip(map(names.get, marked), map(failed.get, marked), array("f", durations), strict=True)
-        return map(tuple.__new__, repeat(CallFacts), rows)  # a run may have made a hundred thousand calls
 
     def _scores(self, packed: bytes) -> Iterable[ScoreFacts]:
         for name, outcome, value, threshold in SCORE.iter_unpack(packed):
             yield ScoreFacts(
                 self._names[name], None if value != value else value, threshold, VERDICTS[outcome]
             )
+
+
+def _calls(by_number: Mapping[int, str], calls: str, durations: bytes) -> tuple[CallFacts, ...]:
+    marked = _CALL.findall(calls)
+    names = {each: by_number.get(name_number(each[0]), "…") for each in set(marked)}
+    failed = {each: len(each) > 1 for each in names}
+    rows = zip(map(names.get, marked), map(failed.get, marked), array("f", durations), strict=True)
+    return tuple(map(tuple.__new__, repeat(CallFacts), rows))

@@ -452,6 +452,7 @@ def test_a_connection_that_is_lost_within_a_reply_is_not_tried_again() -> None:
     try:
         problem = failing(Transport(sleep=Pauses()), f"http://127.0.0.1:{listener.getsockname()[1]}/")
     finally:
+        listener.shutdown(socket.SHUT_RDWR)  # wakes who accepts; to close it does not
         listener.close()
         thread.join(60)
     assert "connection" in problem
