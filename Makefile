@@ -103,7 +103,7 @@ properties: $(READY)
 	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -q -n auto -m hypothesis $(PROPERTIES)
 
 faults-small: $(READY)
-	$(BIN)/python -m pytest -q -n auto -m faults $(FAULTS)
+	$(BIN)/python -m pytest -q -n $(WORKERS) -m faults $(FAULTS)
 
 faults: $(READY)
 	$(BIN)/python tests/faults/run_full.py
