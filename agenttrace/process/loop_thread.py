@@ -96,13 +96,17 @@ class LoopThread(EventLoop):
         """Returns True while the loop's thread runs."""
         return self._thread.is_alive()
 
-    def call(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine here, and wait for what it returns or raises. Not to be called on this thread."""
+    def call(self, coroutine: Coroutine[Any, Any, T], within: float | None = None) -> T:
+        """Run a coroutine here, and wait for what it returns or raises. Not to be called on this thread.
+
+        Raises:
+            TimeoutError: it was cancelled, as it did not end within so many seconds.
+        """
         running = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
         try:
-            return running.result()
+            return running.result(within)
         finally:
-            running.cancel()  # where the wait was interrupted
+            running.cancel()  # where the wait ended before it
 
     def close(self, within: float = 1.0) -> None:
         """Cancel the tasks and end the loop. After `within` seconds, a blocked loop is abandoned."""

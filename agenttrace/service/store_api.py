@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from functools import partial
 from hashlib import blake2b
-from typing import Any
+from typing import Any, TypeVar
 
 from anyio import CapacityLimiter, to_thread
 from starlette.requests import ClientDisconnect, Request
@@ -34,6 +34,7 @@ _WORTH_PACKING = 1_000
 _ANY_ZLIB_HEADER = 47
 _RETRY = {"retry-after": "1"}
 
+T = TypeVar("T")
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -88,13 +89,12 @@ class StoreAPI:
             raise Refused(503, "too many calls at once", _RETRY)
         self._waiting += 1
         try:
-            body = _unpacked(await _body(request), request.headers.get("content-encoding", ""))
-            name, positional, named = _call_in(body)
-            call = CALLS.get(name)
-            if call is None:
-                raise Refused(400, f"there is no call {name[:80]!r} here")
+            encoding = request.headers.get("content-encoding", "")
+            body, (name, positional, named) = await self._on_thread(
+                partial(_read, await _body(request), encoding)
+            )
             act = partial(self._act, name, positional, named)
-            if call.writes:
+            if CALLS[name].writes:
                 status, result = await self._once(request.headers.get(KEY, ""), body, act)
             else:
                 status, result = await self._on_thread(act)
@@ -138,7 +138,7 @@ class StoreAPI:
             self._answers.pop(key, None)
         return status, result
 
-    async def _on_thread(self, act: Callable[[], tuple[int, bytes]]) -> tuple[int, bytes]:
+    async def _on_thread(self, act: Callable[[], T]) -> T:
         if self._limiter is None:
             self._limiter = CapacityLimiter(THREADS)  # in the loop of the server
         return await to_thread.run_sync(act, limiter=self._limiter)
@@ -198,6 +198,15 @@ def _unpacked(body: bytes, encoding: str) -> bytes:
     if not inflater.eof:
         raise Refused(400, "the body is cut off")
     return whole
+
+
+def _read(body: bytes, encoding: str) -> tuple[bytes, tuple[str, list[Any], dict[str, Any]]]:
+    """The body as it was before it was packed, and the call in it."""
+    whole = _unpacked(body, encoding)
+    call = _call_in(whole)
+    if call[0] not in CALLS:
+        raise Refused(400, f"there is no call {call[0][:80]!r} here")
+    return whole, call
 
 
 def _call_in(body: bytes) -> tuple[str, list[Any], dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import socket
 import threading
 import time
 import uuid
@@ -437,7 +438,7 @@ class TestARecorder:
         remote.save_pending_evaluations("shop", [{"key": "k"}])
         health = remote.health()
         assert (health.mode, health.waiting) == ("memory", 4)
-        assert not remote.flush(0.1)
+        assert not remote.flush(30)
         assert len([one for one in caplog.records if "cannot be written" in one.message]) == 1
         with pytest.raises(StoreError, match=r"cannot be read: .*cannot connect"):
             remote.runs()
@@ -497,6 +498,16 @@ class TestARecorder:
         assert remote.flush(5)
         assert {len(store.scores(f"{number:032x}")) for number in range(1, 4)} == {1}
         remote.close()
+
+    def test_a_flush_ends_in_time_where_a_service_takes_a_call_and_never_answers(self, monkeypatch):
+        monkeypatch.setattr(connection, "WRITE_SECONDS", 600.0)
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            remote = RemoteStore(f"http://127.0.0.1:{silent.getsockname()[1]}", TOKEN)
+            remote._fallback.open(StoreError("for a while"))
+            remote.write(Batch([a_span()]))
+            assert not remote.flush(0.2)
+            assert remote.health().waiting == 1
+            remote.close()
 
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
     def test_goes_on_in_a_forked_child(self, remote, store):

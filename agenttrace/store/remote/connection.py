@@ -76,8 +76,10 @@ class Connection:
             verb = "written" if CALLS[name].writes else "read"
             raise StoreError(f"the store at {self._address} cannot be {verb}: {error}") from None
 
-    def send(self, message: Message, *, briefly: bool = False) -> Any:
+    def send(self, message: Message, *, briefly: bool = False, within: float | None = None) -> Any:
         """What the service answers to a message; `briefly` for one that memory keeps otherwise.
+
+        `within` so many seconds, where that is less than it would wait.
 
         Raises:
             Away: the service did not answer, or has no time.
@@ -94,7 +96,10 @@ class Connection:
             headers["content-encoding"] = "gzip"
             body = gzip.compress(body, compresslevel=1)
         transport = self._writing if briefly else self._asking
-        outcome = self._loops.loop().call(transport.post(self._url, headers, body))
+        try:
+            outcome = self._loops.loop().call(transport.post(self._url, headers, body), within)
+        except TimeoutError:
+            raise Away("it did not answer in time", is_sure=False) from None
         if isinstance(outcome, Failure):
             is_sure = "cannot connect" in outcome.problem
             raise Away(outcome.problem, is_sure=is_sure)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -117,14 +118,16 @@ class RemoteStore(Store, KeepsWatch, KeepsResults):
         else:
             self._fallback.keep(batch)
 
-    def _return_from_memory(self) -> None:
+    def _return_from_memory(self, seconds: float | None = None) -> None:
         """Send what waits; a message that went once is never made anew, so that the service knows it."""
         if not self._fallback.occupied:
             return
+        until = None if seconds is None else time.monotonic() + seconds
         while True:
             while self._waiting:
                 message, spans = self._waiting[0]
-                self._connection.send(message, briefly=True)
+                within = None if until is None else max(until - time.monotonic(), 0)
+                self._connection.send(message, briefly=True, within=within)
                 self._health.count(spans, 0)
                 del self._waiting[0]
             self._waiting += _messages(self._fallback.hand_over())
@@ -359,10 +362,11 @@ class RemoteStore(Store, KeepsWatch, KeepsResults):
     def flush(self, timeout: float) -> bool:
         """Send what memory keeps, if possible; returns True if the service has everything."""
         self.after_fork()
+        until = time.monotonic() + max(timeout, 0)
         if not self._sending.acquire(timeout=max(timeout, 0)):
             return False
         try:
-            self._return_from_memory()
+            self._return_from_memory(max(until - time.monotonic(), 0))
         except (Away, StoreError) as cause:
             self._fallback.open(cause)
         finally:
