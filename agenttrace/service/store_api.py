@@ -59,7 +59,7 @@ class StoreAPI:
 
     Args:
         store: The store.
-        guard: Who knows the token.
+        guard: Who knows the token; where nothing may be said of what is shown, nothing is written here.
     """
 
     def __init__(self, store: Store, guard: Guard) -> None:
@@ -138,14 +138,21 @@ class StoreAPI:
             self._answers.pop(key, None)
         return status, result
 
+    def _why_not_written(self, name: str) -> str | None:
+        if not self._guard.writing:
+            return "this service only lets its store be read (--read-only)"
+        is_of_traces = name in ("write", "delete_trace")
+        return "the traces here are only read" if self._is_read_only and is_of_traces else None
+
     async def _on_thread(self, act: Callable[[], T]) -> T:
         if self._limiter is None:
             self._limiter = CapacityLimiter(THREADS)  # in the loop of the server
         return await to_thread.run_sync(act, limiter=self._limiter)
 
     def _act(self, name: str, positional: list[Any], named: dict[str, Any]) -> tuple[int, bytes]:
-        if CALLS[name].writes and self._is_read_only and name in ("write", "delete_trace"):
-            return 422, written({"error": "the traces here are only read", "type": "StoreError"})
+        why = self._why_not_written(name) if CALLS[name].writes else None
+        if why is not None:
+            return 422, written({"error": why, "type": "StoreError"})
         try:
             answer = written({"result": perform(self._store, name, positional, named)})
         except AgentTraceError as error:

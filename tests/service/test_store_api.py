@@ -34,15 +34,15 @@ TOKEN = "a-token-for-the-pages"
 class Running:
     """A service on a port of its own, in a thread, which can be ended and begun again."""
 
-    def __init__(self, store, token=TOKEN, port=0):
-        self.store, self.token = store, token
+    def __init__(self, store, token=TOKEN, port=0, **guarding):
+        self.store, self.token, self.guarding = store, token, guarding
         self.listener = listen("127.0.0.1", port)
         self.port = self.listener.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
         self.begin()
 
     def begin(self):
-        guard = guard_of("127.0.0.1", self.port, self.token)
+        guard = guard_of("127.0.0.1", self.port, self.token, **self.guarding)
         self.service = Service(self.store, guard, OneToken(self.token))
         self.thread = threading.Thread(target=self.service.run, args=(self.listener,), daemon=True)
         self.thread.start()
@@ -260,6 +260,15 @@ class TestWhatIsRefused:
             assert service.call("runs", headers=headers).status_code == 415
         finally:
             service.end()
+
+    def test_what_writes_where_the_service_is_only_read(self, store):
+        service = Running(store, read_only=True)
+        remote = RemoteStore(service.url, TOKEN)
+        with pytest.raises(StoreError, match="--read-only"):
+            remote.save_dataset("a", "p", {})
+        assert remote.datasets() == []
+        remote.close()
+        service.end()
 
     def test_another_host(self, service):
         assert service.call("runs", headers={"host": "elsewhere.example"}).status_code == 421
