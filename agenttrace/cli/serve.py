@@ -42,7 +42,7 @@ from agenttrace.work import Observing, read_rules
     show_default=True,
     help="Processes that store what arrives, beside the one that answers; 0: that one does.",
 )
-@click.option("--read-only", is_flag=True, help="Take nothing but spans: nothing that is said, no other writing over HTTP.")
+@click.option("--read-only", is_flag=True, help="Take spans, and nothing else: not what people say.")
 @click.option("--root-path", default="", metavar="/PATH", help="What addresses begin with, behind a proxy.")
 @click.option(
     "--trusted-host", multiple=True, metavar="NAME", help="A name by which browsers reach it; repeat it."
