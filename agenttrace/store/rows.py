@@ -11,7 +11,7 @@ from agenttrace.core.jsonable import clean_text, json_text, jsonable, to_json
 from agenttrace.core.report import ScoringResult
 from agenttrace.core.score import Score
 from agenttrace.core.span import EMPTY, Frame, Span, SpanError
-from agenttrace.core.span_rows import SpanRow, span_of_row
+from agenttrace.core.span_rows import SpanKind, SpanRow, span_of_row
 from agenttrace.core.tool import REQUIRED, Parameter, ParameterKind, ToolDefinition
 from agenttrace.store.sound_rows import sound_mapping, sound_number, sound_rest, sound_text
 
@@ -37,10 +37,12 @@ def flat_rows(
     traces: Mapping[int, int],
     functions: Mapping[FunctionKey, int],
     number: Callable[[Span], int],
+    nothing: object = None,
 ) -> list[Any]:
     """All columns of all spans in one list, as one statement takes them.
 
-    `functions` has the numbers of functions that are cached; `number` looks up the others.
+    `functions` has the numbers of functions that are cached; `number` looks up the others. `nothing` stands
+    in the last column where there is no rest.
 
     Raises:
         Exception: of any kind, for a span whose fields hold values of other types than declared.
@@ -49,10 +51,14 @@ def flat_rows(
 
     flat: list[Any] = []
     add = flat.extend
+    function: int | None = None
+    kind_before: SpanKind | None = None
     for item in spans:
         if isinstance(item, tuple):
             trace, key, parent, index, kind, start, end, input_text, output_text, more = item
-            function = functions.get(kind.key)
+            if kind is not kind_before:  # most spans are of the same function as the one before
+                function = functions.get(kind.key)
+                kind_before = None if function is None else kind
             add(
                 (
                     traces[trace],
@@ -64,12 +70,12 @@ def flat_rows(
                     end if end < _TOP else _LATEST,
                     input_text,
                     output_text,
-                    None if more is None or is_plain(more) else _rest(more),
+                    nothing if more is None or is_plain(more) else _rest(more),
                 )
             )
             continue
         span = item
-        function = functions.get((span.name, span.span_type, span.project, id(span.tool)))
+        known = functions.get((span.name, span.span_type, span.project, id(span.tool)))
         parent = span.parent_key
         index, start, end = span.index, span.start_ns, span.end_ns
         arguments, output = span.input, span.output
@@ -79,12 +85,12 @@ def flat_rows(
                 signed(span.span_key),
                 None if parent is None else signed(parent),
                 index if index < _TOP else _LATEST,
-                number(span) if function is None else function,
+                number(span) if known is None else known,
                 start if start < _TOP else _LATEST,
                 end if end < _TOP else _LATEST,
                 None if arguments is None else encode(arguments, inf_nan_mode="strings").decode(),
                 None if output is None else encode(output, inf_nan_mode="strings").decode(),
-                None if is_plain(span) else _rest(span),
+                nothing if is_plain(span) else _rest(span),
             )
         )
     return flat

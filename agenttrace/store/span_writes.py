@@ -21,6 +21,11 @@ from agenttrace.store.to_send import add_to_send
 
 _LATEST = (1 << 63) - 1
 _INSERT_SPANS = f"INSERT OR REPLACE INTO span_rows ({', '.join(SPAN_COLUMNS)}) VALUES "  # noqa: S608
+_INSERT_TRACES = "INSERT INTO traces (id, trace_id, project, name, started_ns, customer) VALUES "
+_NOTHING = 0
+"""Stands for NULL in the last column, which seldom has a value: Python's SQLite module looks for an adapter
+of each None, which takes longer than all else about a row of numbers."""
+
 _STORED_TRACES = (
     "SELECT trace_id, id FROM traces WHERE trace_id IN (SELECT value FROM json_each(?))"
     " UNION ALL SELECT NULL, coalesce(max(id), 0) FROM traces"
@@ -128,7 +133,7 @@ def caused_by_value(error: BaseException) -> bool:
 
 def _insert_spans(db: sqlite3.Connection, functions: FunctionIds, spans: Sequence[Span | SpanRow]) -> None:
     traces = _trace_numbers(db, spans)
-    flat = flat_rows(spans, traces, functions.cached, lambda span: functions.number(db, span))
+    flat = flat_rows(spans, traces, functions.cached, lambda span: functions.number(db, span), _NOTHING)
     insert_many(db, _INSERT_SPANS, len(SPAN_COLUMNS), flat)
 
 
@@ -211,8 +216,15 @@ def _add_traces(
         numbers[key] = number
         start = min(first.start_ns, _LATEST if root is None else root.start_ns, _LATEST)
         name, customer = (None, None) if root is None else (root.name, _customer(root))
-        flat += (number, text, (root or first).project, name, start, customer)
-    insert_many(db, "INSERT INTO traces (id, trace_id, project, name, started_ns, customer) VALUES ", 6, flat)
+        flat += (
+            number,
+            text,
+            (root or first).project,
+            name,
+            start,
+            _NOTHING if customer is None else customer,
+        )
+    insert_many(db, _INSERT_TRACES, 6, flat)
 
 
 def _customer(root: Span) -> str | None:
@@ -228,7 +240,10 @@ _ROWS_PER_STATEMENT = (3_200, 1_600, 800, 400, 200, 100, 50, 25)
 
 
 def insert_many(db: sqlite3.Connection, statement: str, width: int, flat: list[Any]) -> None:
-    """Run ``statement`` (up to its VALUES) for rows of `width` columns that lie end to end in `flat`."""
+    """Run ``statement`` (up to its VALUES) for rows of `width` columns that lie end to end in `flat`.
+
+    The last column is NULL where `flat` has `_NOTHING`.
+    """
     most = db.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER)
     start = 0
     for rows in _ROWS_PER_STATEMENT:
@@ -246,7 +261,7 @@ def insert_many(db: sqlite3.Connection, statement: str, width: int, flat: list[A
 
 @lru_cache(maxsize=64)
 def _statement(statement: str, rows: int, width: int) -> str:
-    return statement + ", ".join([f"({marks(width)})"] * rows)
+    return statement + ", ".join([f"({marks(width - 1)}, nullif(?, {_NOTHING}))"] * rows)
 
 
 def marks(count: int) -> str:

@@ -5,6 +5,7 @@ import sqlite3
 import pytest
 
 from agenttrace.core.batch import Batch, Destination
+from agenttrace.core.semconv import CUSTOMER_ID
 from agenttrace.core.span import Span
 from agenttrace.store import SQLiteStore
 from agenttrace.store.span_writes import insert_many
@@ -68,3 +69,26 @@ def test_every_row_is_inserted_once_and_in_order(rows, most):
     insert_many(db, "INSERT INTO t (a, b) VALUES ", 2, flat)
     assert db.execute("SELECT a, b FROM t ORDER BY id").fetchall() == [(n, str(n)) for n in range(rows)]
     db.close()
+
+
+def test_a_column_that_seldom_has_a_value_has_exactly_its_own(store):
+    """Zero stands for NULL there: neither a text of zero nor an empty one is taken for it."""
+    customers = {2: None, 3: "", 4: "0", 5: "ann"}
+    store.write(
+        Batch(
+            [
+                span(trace, 1, attributes={} if name is None else {CUSTOMER_ID: name})
+                for trace, name in customers.items()
+            ]
+        )
+    )
+    rows = store._writer._db.execute(
+        "SELECT customer, typeof(customer), typeof(rest) FROM traces"
+        " JOIN span_rows ON span_rows.trace = traces.id ORDER BY trace_id"
+    ).fetchall()[1:]
+    assert rows == [
+        (None, "null", "null"),
+        ("", "text", "text"),
+        ("0", "text", "text"),
+        ("ann", "text", "text"),
+    ]
