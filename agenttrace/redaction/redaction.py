@@ -352,7 +352,7 @@ class Redaction:
         text, look = self._readable(text)
         if look is PROSE and text[-1:] != "]":
             return text
-        if b"%" in look.marks and ("%3" in text or "%2" in text):
+        if "%" in look.marks and ("%3" in text or "%2" in text):
             text, count = without_quoted(text, self._spelled)
             self.redacted += count
         if look.run == ENCODED_RUN and self.level != "off":

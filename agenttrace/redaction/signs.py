@@ -11,7 +11,7 @@ from agenttrace.redaction.texts import has_any
 
 _OF_RUNS = (string.ascii_letters + string.digits + "_-").encode()
 _OF_WORDS = _OF_RUNS + b".~+/=:%$?&@"
-_OF_PLAIN_WORDS = (string.ascii_letters + " .,!?").encode()
+_OF_PLAIN_WORDS = (string.ascii_letters + " .!?").encode()
 _MARKS = b":=<>/-,'\"%"
 _TO_RUNS = bytes(120 if byte in _OF_RUNS else 32 for byte in range(256))
 _TO_RUNS_AND_DIGITS = bytes(
@@ -29,7 +29,7 @@ _HEAD = 4_000
 _GRAM = 3
 _IN_RUNS = [shape for shape in SHAPES if shape.run >= RUN]
 _ANYWHERE = [
-    (shape, bytes(byte for byte in sign.encode() if byte in _MARKS))
+    (shape, "".join(letter for letter in sign if letter.encode() in _MARKS))
     for shape in SHAPES
     if shape.run < RUN
     for sign in shape.signs
@@ -46,18 +46,19 @@ for _place, _shape in enumerate(_IN_RUNS):
 class Look(NamedTuple):
     """What a look at a text's bytes tells.
 
-    `marks` is its punctuation, none of prose; `run` its longest run of letters and digits, which is
+    `marks` is its punctuation, none of prose: a text, in which Python finds another ten times as fast as it
+    finds bytes in bytes; `run` its longest run of letters and digits, which is
     `ENCODED_RUN`, `RUN` or 0. Also of prose: whether a digit stands beside a letter, digit, ``_`` or ``-``,
     and whether it has a hyphen. In a short text such a digit may be.
     """
 
-    marks: bytes
+    marks: str
     run: int
     has_digit_in_word: bool = False
     has_hyphen: bool = False
 
 
-PROSE = Look(b"", 0)
+PROSE = Look("", 0)
 """Of a text in which nothing is looked for."""
 
 LONGEST_ID = 36
@@ -75,23 +76,24 @@ def look_at(text: str) -> Look:
     """Look at a text. Python's own search of bytes looks through a long text a hundred times faster than a
     regular expression, which would hold up the traced threads meanwhile."""
     data = text.encode("utf-8", "surrogatepass")
-    is_short = len(data) < _SHORT_TEXT  # which is looked through sooner than its digits are
-    if is_short and not data.translate(None, _OF_PLAIN_WORDS):
+    rest = data.translate(None, _OF_PLAIN_WORDS)
+    if not rest.strip(b","):
         run = _longest_run(data.translate(_TO_RUNS))
-        return Look(b"", run) if run else PROSE
-    in_word, runs = is_short, data.translate(_TO_RUNS if is_short else _TO_RUNS_AND_DIGITS)
+        return Look("", run) if run else PROSE
+    in_word = len(data) < _SHORT_TEXT  # which is looked through sooner than its digits are
+    runs = data.translate(_TO_RUNS if in_word else _TO_RUNS_AND_DIGITS)
     if not in_word and _has_digit_in_word(runs):
         in_word, runs = True, runs.replace(b"1", b"x")
     run = _longest_run(runs)
-    marks = data.translate(None, _NO_MARKS)
-    if not marks.strip(b",-'") and b"--" not in marks and b"'," not in marks:
-        has_hyphen = b"-" in marks
-        return Look(b"", run, in_word, has_hyphen) if run or in_word or has_hyphen else PROSE
-    return Look(marks, run, in_word, b"-" in marks)
+    marks = rest.translate(None, _NO_MARKS).decode()
+    if not marks.strip(",-'") and "--" not in marks and "'," not in marks:
+        has_hyphen = "-" in marks
+        return Look("", run, in_word, has_hyphen) if run or in_word or has_hyphen else PROSE
+    return Look(marks, run, in_word, "-" in marks)
 
 
 def _longest_run(runs: bytes) -> int:
-    return (ENCODED_RUN if _LONG_RUN in runs else RUN) if _RUN in runs else 0
+    return (ENCODED_RUN if runs.find(_LONG_RUN) >= 0 else RUN) if runs.find(_RUN) >= 0 else 0
 
 
 def _has_digit_in_word(runs: bytes) -> bool:
@@ -121,7 +123,7 @@ def shapes_in(text: str, lowered: str, look: Look) -> list[Shape]:
         for gram in grams & _BY_GRAM.keys():
             places.update(place for place, sign in _BY_GRAM[gram] if sign in long)
         shapes = [_IN_RUNS[place] for place in sorted(places)]
-    if b":" in look.marks or b"---" in look.marks or "bearer" in lowered:
+    if ":" in look.marks or "---" in look.marks or "bearer" in lowered:
         for shape, marks in _ANYWHERE:
             if marks in look.marks and shape.needs in text and has_any(shape.signs, lowered):
                 shapes.append(shape)
@@ -130,4 +132,5 @@ def shapes_in(text: str, lowered: str, look: Look) -> list[Shape]:
 
 def may_hold_shape(text: str, lowered: str, look: Look) -> bool:
     """Returns False only if none of several texts, one after the other on lines of their own, has a shape."""
-    return any(shape.pattern.search(text) is not None for shape in shapes_in(text, lowered, look))
+    shapes = shapes_in(text, lowered, look)
+    return bool(shapes) and any(shape.pattern.search(text) is not None for shape in shapes)

@@ -24,7 +24,7 @@ class Names(Protocol):
         ...
 
 
-_OTHER_MARKS = (b"--", b"</", b'",', b"',", b"\"'")
+_OTHER_MARKS = ("--", "</", '",', "',", "\"'")
 _FEW = 12
 """Separators that are quicker looked at than all signs are looked for."""
 _DENSE = 30
@@ -64,6 +64,7 @@ _LISTED = re.compile(
     r"""(?<![\w"'])\\*b?(["'])-{0,2}(?P<name>[A-Za-z][\w.-]{2,60})\\*\1\s*,\s*(?:\\*["'](?:[Vv]alue|val|content)\\*["']\s*:\s*)?"""
     r"""\\*[brfu]?["'](?!\[redacted\])(?P<value>(?:[^"'\\]|\\(?!["']))+)"""
 )
+_NO_WORDS = ("",)
 _QUOTES = frozenset("\"'")
 _QUOTES_AND_SPACES = _QUOTES.union(filter(str.isspace, map(chr, range(0x3001))))
 _LONGEST_CUT = 120
@@ -71,74 +72,89 @@ _HEADERS = ("authorization",)
 _COOKIE_HEADERS = ("cookie", "cookies", "setcookie")
 
 
-def may_have_names(marks: bytes, lowered: str, signs: tuple[str, ...]) -> bool:
+def may_have_names(marks: str, lowered: str, signs: tuple[str, ...]) -> bool:
     """Returns True if a text could have a value after one of the signs of secret names; `marks` is its
     punctuation."""
-    count = marks.count(b":") + marks.count(b"=")
+    count = marks.count(":") + marks.count("=")
     if not count and not any(mark in marks for mark in _OTHER_MARKS):
         return False
     return 0 < count <= _FEW or has_any(NAME_SIGNS, lowered) or has_any(signs, lowered)
 
 
-def may_hold_named(text: str, lowered: str, marks: bytes, names: Names, signs: tuple[str, ...]) -> bool:
+def may_hold_named(text: str, lowered: str, marks: str, names: Names, signs: tuple[str, ...]) -> bool:
     """Returns False only if none of several texts, one after the other, has a value after a secret's name.
 
     Each of them ends before a new line of this text. `marks` and `signs` as in `may_have_names`.
     """
-    count = marks.count(b":") + marks.count(b"=")
+    count = marks.count(":") + marks.count("=")
     if not count and not any(mark in marks for mark in _OTHER_MARKS):
         return False
     if count * _DENSE > len(text) and not (has_any(NAME_SIGNS, lowered) or has_any(signs, lowered)):
         return False
-    if count and any(map(names.is_secret, _names_in(text, marks))):
-        return True
-    is_listed = (b"'," in marks or b'",' in marks) and has_any(_OTHERS[-1][0], text)
-    if is_listed and any(map(names.is_secret, _listed_names_in(text))):
-        return True
-    return any(
+    found = _names_in(text, marks) if count else set()
+    if ("'," in marks or '",' in marks) and has_any(_OTHERS[-1][0], text):
+        found |= _listed_names_in(text)
+    for name in found:
+        if names.is_secret(name):
+            return True
+    return ("--" in marks or "<" in marks) and any(
         names.is_secret(_last_name(match["name"]))
-        for signs_of_it, pattern in (_OTHERS[:-1] if b"<" in marks else _OTHERS[:1])
+        for signs_of_it, pattern in (_OTHERS[:-1] if "<" in marks else _OTHERS[:1])
         if has_any(signs_of_it, text)
         for match in pattern.finditer(text)
     )
 
 
-def _names_in(text: str, marks: bytes) -> set[str]:
+def _names_in(text: str, marks: str) -> set[str]:
     """The names before ``:`` and ``=`` in several texts, whether or not a text ends before one.
 
     `marks` is their punctuation.
     """
     names: set[str] = set()
     done: set[str] = set()
-    others = marks.count(b":") + marks.count(b"=")
+    others = marks.count(":") + marks.count("=")
     for sign in ('":', "':"):  # as in JSON: all of them at once
-        if sign.encode() in marks:
+        if sign in marks:
             pieces = text.split(sign)
             del pieces[-1]
             quoted = {piece.rpartition(sign[0])[2] for piece in pieces}
-            if all(map(str.isidentifier, quoted)) and max(map(len, quoted), default=0) < _WINDOW - 2:
+            if quoted and all(map(str.isidentifier, quoted)) and max(map(len, quoted)) < _WINDOW - 2:
                 names |= quoted
                 others -= len(pieces)
                 done.add(sign)
-    return names.union(_other_names_in(text, done)) if others else names
+    if others:
+        for separator in ":=":
+            if separator in marks:
+                names |= _other_names_in(text, separator, done)
+    return names
 
 
-def _other_names_in(text: str, done: set[str]) -> Iterator[str]:
-    """The names before ``:`` and ``=``, but for those before the signs in `done`."""
-    for separator in ":=":
-        place = -1
-        pieces = text.split(separator)
-        del pieces[-1]
-        for piece in pieces:
-            place += len(piece) + 1
-            if done and f"{piece[-1:]}{separator}" in done:
-                continue
-            name = piece.rpartition("\n")[2].rpartition(" ")[2]
-            if not name.isidentifier() or len(name) >= _WINDOW:
-                name, _ = name_at_end(text[max(0, place - _WINDOW) : place])
-                if "\n" in name:
-                    yield name.rpartition("\n")[2]
-            yield name
+def _other_names_in(text: str, separator: str, done: set[str]) -> set[str]:
+    """The names before a separator, but for those before the signs in `done`."""
+    pieces = text.split(separator)
+    del pieces[-1]
+    # Most are one word of letters, such as https: those are told with few steps.
+    words = {(piece.rsplit(None, 1) or _NO_WORDS)[-1] for piece in pieces}
+    together = "".join(words)
+    if together.isidentifier() and (len(together) < _WINDOW or max(map(len, words)) < _WINDOW):
+        return words
+    return set(_names_at_ends(text, pieces, [sign[0] for sign in done if sign[1] == separator]))
+
+
+def _names_at_ends(text: str, pieces: list[str], done: list[str]) -> Iterator[str]:
+    """The names at the ends of pieces, each with one letter between it and the next, but for those that end
+    with a quote in `done`."""
+    place = -1
+    for piece in pieces:
+        place += len(piece) + 1
+        if piece[-1:] in done:
+            continue
+        name = piece.rpartition("\n")[2].rpartition(" ")[2]
+        if not name.isidentifier() or len(name) >= _WINDOW:
+            name, _ = name_at_end(text[max(0, place - _WINDOW) : place])
+            if "\n" in name:
+                yield name.rpartition("\n")[2]
+        yield name
 
 
 def _listed_names_in(text: str) -> set[str]:

@@ -7,9 +7,7 @@ from agenttrace.redaction.shapes import ENCODED_RUN
 from agenttrace.redaction.signs import PROSE, Look, may_hold_shape
 from agenttrace.redaction.texts import Names, may_hold_named
 
-_LOOKED_AT_ALONE = (("…[+", b""), ("%2", b"%"), ("%3", b"%"))
-"""Signs of what is found in one text by itself: one that is cut, in percent signs; each with the punctuation
-that it comes with."""
+_CUT = "…[+"
 
 
 def may_hold_secret(text: str, lowered: str, look: Look, names: Names, signs: tuple[str, ...]) -> bool:
@@ -17,13 +15,14 @@ def may_hold_secret(text: str, lowered: str, look: Look, names: Names, signs: tu
 
     `lowered` is all of it in lower case, `look` what a look at it told, `signs` those of the user's names.
     """
+    marks = look.marks
     has_others = look is not PROSE and may_have_others(lowered, look)
-    if not (look.run or look.marks or has_others or "bearer" in lowered):
+    if not (look.run or marks or has_others or "bearer" in lowered):
         return False
+    if look.run == ENCODED_RUN or _CUT in text or ("%" in marks and ("%2" in text or "%3" in text)):
+        return True  # what is cut, or spelled in another way, is looked at by itself
     return (
-        look.run == ENCODED_RUN
-        or any(marks in look.marks and sign in text for sign, marks in _LOOKED_AT_ALONE)
-        or may_hold_named(text, lowered, look.marks, names, signs)
+        may_hold_named(text, lowered, marks, names, signs)
         or may_hold_shape(text, lowered, look)
         or (has_others and without_others(text, names)[1] > 0)
     )

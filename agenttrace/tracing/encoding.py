@@ -7,7 +7,6 @@ the long way (`finish`), which opens, bounds, cleans and redacts part by part; b
 
 from __future__ import annotations
 
-from functools import lru_cache
 from gc import get_referents
 from typing import Any
 
@@ -55,7 +54,6 @@ class NotPlain(Exception):
     """A value has to go the long way."""
 
 
-@lru_cache(maxsize=1024)
 def _mapping_of(names: tuple[str, ...]) -> str:
     """The JSON of a mapping with these names, with ``%s`` in place of each value.
 
@@ -99,18 +97,27 @@ class Encoder:
             rules = observed.rules = rules_for(observed, redaction)
         if rules[1] or not self._keeps_outputs or observed.rebinding is not None:
             raise NotPlain
+        project, kind = scope.project, observed.kind
+        if kind is None or kind[0] is not rules or kind[1].project != project:
+            span_kind = SpanKind(rules[2], rules[5], project, rules[3])
+            kind = observed.kind = rules, span_kind, _mapping_of(rules[4])
         self._is_heavy = False
-        inputs = None if arguments is None else self._inputs(rules[4], arguments, scope.limits)
-        result = None if output is None else self._output(output, scope.limits)
+        inputs = None
+        if arguments is not None:
+            texts = self._light(arguments)
+            inputs = self._heavy(rules[4], arguments, scope.limits) if texts is None else kind[2] % texts
+        if output is None:
+            result = None
+        elif type(output) is str and len(output) < self._shortest and output.isascii():
+            result = quoted(output)
+        else:
+            result = self._output(output, scope.limits)
         more = None
         if not (extra is None and failure is None and scope.attributes is None and observed.metadata is None):
             more = self._more(record)
         if self._is_heavy:
             self.weight += weight_of(record)
-        base, project, kind = scope.base, scope.project, observed.kind
-        if kind is None or kind[0] is not rules or kind[1].project != project:
-            kind = observed.kind = rules, SpanKind(rules[2], rules[5], project, rules[3])
-        anchor = scope.anchor
+        base, anchor = scope.base, scope.anchor
         return (
             scope.trace_key,
             (base + index) & SPAN_KEY_MASK or 1,
@@ -126,13 +133,14 @@ class Encoder:
             more,
         )
 
-    def _inputs(self, names: tuple[str, ...], arguments: tuple[Any, ...], limits: Limits) -> str:
-        texts = []
+    def _light(self, arguments: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        """The JSON of arguments that are scalars or short; None where one of them is neither."""
+        shortest, texts = self._shortest, []
         for value in arguments:
             kind = type(value)
             if kind is str:
-                if len(value) >= self._shortest or not value.isascii():
-                    break
+                if len(value) >= shortest or not value.isascii():
+                    return None
                 texts.append(quoted(value))
             elif kind is int:
                 if not -EXACT_INT < value < EXACT_INT:
@@ -141,9 +149,10 @@ class Encoder:
             elif value is None or kind is bool:
                 texts.append(_WORDS[value])
             else:
-                break
-        else:
-            return _mapping_of(names) % tuple(texts)
+                return None
+        return tuple(texts)
+
+    def _heavy(self, names: tuple[str, ...], arguments: tuple[Any, ...], limits: Limits) -> str:
         self._is_heavy = True
         values = {
             name: _content(value) if type(value) is Frozen else value
@@ -153,12 +162,9 @@ class Encoder:
 
     def _output(self, output: Any, limits: Limits) -> str:
         kind = type(output)
-        if kind is str:
-            if len(output) < self._shortest and output.isascii():
-                return quoted(output)
-        elif kind is bool:
+        if kind is bool:
             return _WORDS[output]
-        elif kind is int and -EXACT_INT < output < EXACT_INT:
+        if kind is int and -EXACT_INT < output < EXACT_INT:
             return str(output)
         self._is_heavy = True
         return self.encoded(_content(output) if kind is Frozen else output, limits)
@@ -208,8 +214,10 @@ class Encoder:
         if kind not in _CONTAINERS:
             raise NotPlain
         most, room = limits.items, limits.value // _PER_ITEM
-        level = containers = [value]
-        items: list[Any] = []
+        level = [value]
+        mappings, lists = ([value], []) if kind is dict else ([], [value])
+        kinds: set[type] = set()
+        texts: set[str] = set()
         count = 1
         for _ in range(limits.depth):
             size = sum(map(len, level))
@@ -219,30 +227,37 @@ class Encoder:
             below = get_referents(*level)  # a loop over the items would take five times as long
             if len(below) < size:
                 raise NotPlain
-            items += below
-            level = [item for item in below if type(item) in _CONTAINERS]
+            kinds_below = set(map(type, below))  # what is not among them is not looked for
+            kinds |= kinds_below
+            if str in kinds_below:
+                texts.update(
+                    below if len(kinds_below) == 1 else [part for part in below if type(part) is str]
+                )
+            level = []
+            if dict in kinds_below:
+                level = [part for part in below if type(part) is dict]
+                mappings += level
+            if list in kinds_below or tuple in kinds_below:
+                lists_below = [part for part in below if type(part) is list or type(part) is tuple]
+                lists += lists_below
+                level = level + lists_below
             if not level:
                 break
-            containers = containers + level
         else:
             raise NotPlain
-        kinds = set(map(type, items))
         if not kinds <= _PLAIN:
             raise NotPlain
-        self._check_names(containers)
-        return kinds, count, {item for item in items if type(item) is str}
+        self._check_names(mappings, lists)
+        return kinds, count, texts
 
-    def _check_names(self, containers: list[Any]) -> None:
+    def _check_names(self, mappings: list[Any], lists: list[Any]) -> None:
         redaction = self.redaction
-        mappings = [part for part in containers if type(part) is dict]
         keys = set().union(*mappings)
         if not keys <= redaction.harmless_keys and not all(map(redaction.are_harmless, mappings)):
             raise NotPlain
         if "value" in keys and any(is_named_value(part, redaction) for part in mappings if "value" in part):
             raise NotPlain
-        if len(mappings) < len(containers) and holds_named(
-            [part for part in containers if type(part) is not dict], redaction
-        ):
+        if lists and holds_named(lists, redaction):
             raise NotPlain
 
 

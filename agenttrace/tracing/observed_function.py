@@ -68,7 +68,7 @@ class ObservedFunction:
         self.tool: Tool | None = None
         self.on_end = on_end
         self.rules: RedactedNames = (None, True, "", None, (), "")
-        self.kind: tuple[RedactedNames, SpanKind] | None = None
+        self.kind: tuple[RedactedNames, SpanKind, str] | None = None
         self.rebinding = rebinding
         self.wrapper: Callable[[], Any] | None = None
 
