@@ -91,10 +91,10 @@ def may_hold_named(text: str, lowered: str, marks: str, names: Names, signs: tup
         return False
     if count * _DENSE > len(text) and not (has_any(NAME_SIGNS, lowered) or has_any(signs, lowered)):
         return False
-    found = _names_in(text, marks) if count else set()
+    named = _names_in(text, marks) if count else set()
     if ("'," in marks or '",' in marks) and has_any(_OTHERS[-1][0], text):
-        found |= _listed_names_in(text)
-    for name in found:
+        named |= _listed_names_in(text)
+    for name in named:
         if names.is_secret(name):
             return True
     return ("--" in marks or "<" in marks) and any(

@@ -47,8 +47,6 @@ def flat_rows(
     Raises:
         Exception: of any kind, for a span whose fields hold values of other types than declared.
     """
-    from pydantic_core import to_json as encode  # on the writer's thread: making a tracer must stay light
-
     flat: list[Any] = []
     add = flat.extend
     function: int | None = None
@@ -74,26 +72,30 @@ def flat_rows(
                 )
             )
             continue
-        span = item
-        known = functions.get((span.name, span.span_type, span.project, id(span.tool)))
-        parent = span.parent_key
-        index, start, end = span.index, span.start_ns, span.end_ns
-        arguments, output = span.input, span.output
-        add(
-            (
-                traces[span.trace_key],
-                signed(span.span_key),
-                None if parent is None else signed(parent),
-                index if index < _TOP else _LATEST,
-                number(span) if known is None else known,
-                start if start < _TOP else _LATEST,
-                end if end < _TOP else _LATEST,
-                None if arguments is None else encode(arguments, inf_nan_mode="strings").decode(),
-                None if output is None else encode(output, inf_nan_mode="strings").decode(),
-                nothing if is_plain(span) else _rest(span),
-            )
-        )
+        known = functions.get((item.name, item.span_type, item.project, id(item.tool)))
+        add(_columns(item, traces[item.trace_key], number(item) if known is None else known, nothing))
     return flat
+
+
+def _columns(span: Span, trace: int, function: int, nothing: object) -> tuple[Any, ...]:
+    """The columns of a span that was made: by another process, by an import, or for a callback."""
+    from pydantic_core import to_json as encode  # on the writer's thread: making a tracer must stay light
+
+    parent = span.parent_key
+    index, start, end = span.index, span.start_ns, span.end_ns
+    arguments, output = span.input, span.output
+    return (
+        trace,
+        signed(span.span_key),
+        None if parent is None else signed(parent),
+        index if index < _TOP else _LATEST,
+        function,
+        start if start < _TOP else _LATEST,
+        end if end < _TOP else _LATEST,
+        None if arguments is None else encode(arguments, inf_nan_mode="strings").decode(),
+        None if output is None else encode(output, inf_nan_mode="strings").decode(),
+        nothing if is_plain(span) else _rest(span),
+    )
 
 
 def is_plain(span: Span) -> bool:
