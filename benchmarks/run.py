@@ -29,6 +29,7 @@ RESULTS = Path(__file__).with_name("RESULTS.md")
 
 OURS = {
     "overhead": "What recording a call costs",
+    "unresting": "What is stored beside an app that never rests",
     "import_time": "What importing costs",
     "assert_test": "What evaluating costs",
     "online": "What asking for an evaluation in production costs",

@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 
-from benchmarks import assert_test, import_time, long_runs, online, run
+from benchmarks import assert_test, import_time, long_runs, online, run, unresting
 from benchmarks.options import root
 from tests.benchmarks import sample
 
@@ -36,6 +36,17 @@ def test_asking_for_evaluations_is_measured_and_each_is_accounted_for(monkeypatc
     assert all(row["asked"] == row["accounted"] for row in found["microseconds"].values())
     assert found["microseconds"]["full"]["dropped"] > 0
     assert "| judge: 429" in online.report(found)
+
+
+def test_an_app_that_never_rests_is_measured_with_what_it_loses(monkeypatch):
+    monkeypatch.setattr(unresting, "LOADS", {"scalars, paced": ("sync", 2_000), "scalars": ("sync", None)})
+    found = unresting.measure(quick=True)
+    paced, flat_out = found["rows"]["scalars, paced"], found["rows"]["scalars"]
+    assert paced["lost"] == 0
+    assert paced["calls_lost"] is None
+    assert flat_out["made_per_s"] > paced["made_per_s"]
+    assert flat_out["calls_lost"] < 1
+    assert "| scalars, paced" in unresting.report(found)
 
 
 def test_long_runs_are_measured_with_their_steps(monkeypatch):
