@@ -77,7 +77,6 @@ class Encoder:
 
         self.redaction = redaction
         self.weight = 0
-        self._is_heavy = False
         self._to_json = to_json
         self._shortest = redaction.shortest
         self._keeps_outputs = redaction.call is None and not redaction.is_secret("output")
@@ -101,22 +100,33 @@ class Encoder:
         if kind is None or kind[0] is not rules or kind[1].project != project:
             span_kind = SpanKind(rules[2], rules[5], project, rules[3])
             kind = observed.kind = rules, span_kind, _mapping_of(rules[4])
-        self._is_heavy = False
-        inputs = None
+        inputs = result = None
+        heavy: list[Any] = []
         if arguments is not None:
             texts = self._light(arguments)
-            inputs = self._heavy(rules[4], arguments, scope.limits) if texts is None else kind[2] % texts
-        if output is None:
-            result = None
-        elif type(output) is str and len(output) < self._shortest and output.isascii():
-            result = quoted(output)
-        else:
-            result = self._output(output, scope.limits)
+            if texts is None:
+                heavy.append(_by_name(rules[4], arguments))
+            else:
+                inputs = kind[2] % texts
+        if output is not None:
+            if type(output) is str and len(output) < self._shortest and output.isascii():
+                result = quoted(output)
+            elif type(output) is bool:
+                result = _WORDS[output]
+            elif type(output) is int and -EXACT_INT < output < EXACT_INT:
+                result = str(output)
+            else:
+                heavy.append(_content(output) if type(output) is Frozen else output)
+        if heavy:
+            written = self.encoded(heavy, scope.limits)
+            if arguments is not None and inputs is None:
+                inputs = written[0]
+            if output is not None and result is None:
+                result = written[-1]
+            self.weight += weight_of(record)
         more = None
         if not (extra is None and failure is None and scope.attributes is None and observed.metadata is None):
             more = self._more(record)
-        if self._is_heavy:
-            self.weight += weight_of(record)
         base, anchor = scope.base, scope.anchor
         return (
             scope.trace_key,
@@ -152,23 +162,6 @@ class Encoder:
                 return None
         return tuple(texts)
 
-    def _heavy(self, names: tuple[str, ...], arguments: tuple[Any, ...], limits: Limits) -> str:
-        self._is_heavy = True
-        values = {
-            name: _content(value) if type(value) is Frozen else value
-            for name, value in zip(names, arguments)  # noqa: B905 - the keyword costs as much as the dict
-        }
-        return self.encoded(values, limits)
-
-    def _output(self, output: Any, limits: Limits) -> str:
-        kind = type(output)
-        if kind is bool:
-            return _WORDS[output]
-        if kind is int and -EXACT_INT < output < EXACT_INT:
-            return str(output)
-        self._is_heavy = True
-        return self.encoded(_content(output) if kind is Frozen else output, limits)
-
     def _more(self, record: Record) -> Span:
         """The span without its values, for what is rare."""
         extra = record[EXTRA]
@@ -178,48 +171,50 @@ class Encoder:
         light[ARGUMENTS] = light[OUTPUT] = None
         return finish(light, self.redaction)
 
-    def encoded(self, value: Any, limits: Limits) -> str:
-        """The JSON of plain data that is kept whole and holds no secret.
+    def encoded(self, values: list[Any], limits: Limits) -> list[str]:
+        """The JSON of each of these values: plain data that is kept whole and holds no secret.
+
+        They are looked at together, which takes far fewer steps than one by one.
 
         Raises:
-            NotPlain: it is not, or it may not be.
+            NotPlain: one of them is not, or it may not be.
         """
-        kinds, count, texts = self._look(value, limits)
-        try:
-            json = self._to_json(value)
-        except ValueError:  # a lone surrogate
-            raise NotPlain from None
-        # A snapshot counts characters, no bytes, and a third of an integer's bits.
-        if len(json) + (len(json) >> 3) + count * _PER_ITEM > limits.value and type(value) is not str:
-            raise NotPlain
-        if float in kinds and (b"NaN" in json or b"Infinity" in json):
-            raise NotPlain
-        if int in kinds and len(json) > len(_LONG_NUMBER) and _LONG_NUMBER in json.translate(_TO_ZEROS):
-            raise NotPlain
+        kinds, count, texts = self._look(values, limits)
+        written = []
+        for value in values:
+            try:
+                json = self._to_json(value)
+            except ValueError:  # a lone surrogate
+                raise NotPlain from None
+            # A snapshot counts characters, no bytes, and a third of an integer's bits.
+            if len(json) + (len(json) >> 3) + count * _PER_ITEM > limits.value and type(value) is not str:
+                raise NotPlain
+            if float in kinds and (b"NaN" in json or b"Infinity" in json):
+                raise NotPlain
+            if int in kinds and len(json) > len(_LONG_NUMBER) and _LONG_NUMBER in json.translate(_TO_ZEROS):
+                raise NotPlain
+            written.append(json.decode())
         if texts and not self.redaction.holds_nothing(texts):
             raise NotPlain
-        text: str = json.decode()
-        return text
+        return written
 
-    def _look(self, value: Any, limits: Limits) -> tuple[set[type], int, set[str]]:
-        """The types in a value, the number of its items, each counted where it stands, and its texts.
+    def _look(self, values: list[Any], limits: Limits) -> tuple[set[type], int, set[str]]:
+        """The types in values, the number of their items, each counted where it stands, and their texts.
 
         Raises:
             NotPlain: other types than JSON's, names that are secret or begin with ``$``, a value beside the
                 name of a secret, too many items or levels.
         """
-        kind = type(value)
-        if kind in _SCALARS:
-            return {kind}, 1, {value} if kind is str else set()
-        if kind not in _CONTAINERS:
-            raise NotPlain
         most, room = limits.items, limits.value // _PER_ITEM
-        level = [value]
-        mappings, lists = ([value], []) if kind is dict else ([], [value])
-        kinds: set[type] = set()
-        texts: set[str] = set()
-        count = 1
+        kinds = set(map(type, values))
+        texts = {part for part in values if type(part) is str}
+        mappings = [part for part in values if type(part) is dict]
+        lists = [part for part in values if type(part) is list or type(part) is tuple]
+        level = mappings + lists
+        count = len(values)
         for _ in range(limits.depth):
+            if not level:
+                break
             size = sum(map(len, level))
             count += size
             if count > room or (size > most and max(map(len, level)) > most):
@@ -241,13 +236,10 @@ class Encoder:
                 lists_below = [part for part in below if type(part) is list or type(part) is tuple]
                 lists += lists_below
                 level = level + lists_below
-            if not level:
-                break
-        else:
+        if level or not kinds <= _PLAIN:
             raise NotPlain
-        if not kinds <= _PLAIN:
-            raise NotPlain
-        self._check_names(mappings, lists)
+        if mappings or lists:
+            self._check_names(mappings, lists)
         return kinds, count, texts
 
     def _check_names(self, mappings: list[Any], lists: list[Any]) -> None:
@@ -259,6 +251,13 @@ class Encoder:
             raise NotPlain
         if lists and holds_named(lists, redaction):
             raise NotPlain
+
+
+def _by_name(names: tuple[str, ...], arguments: tuple[Any, ...]) -> dict[str, Any]:
+    return {
+        name: _content(value) if type(value) is Frozen else value
+        for name, value in zip(names, arguments)  # noqa: B905 - the keyword costs as much as the dict
+    }
 
 
 def _content(value: Frozen) -> Any:
