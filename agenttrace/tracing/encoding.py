@@ -90,10 +90,9 @@ class Encoder:
         observed: ObservedFunction
         scope: Scope
         parent, scope, observed, index, start, arguments, end, output, failure, extra = record
-        redaction = self.redaction
         rules = observed.rules
-        if rules[0] is not redaction:
-            rules = observed.rules = rules_for(observed, redaction)
+        if rules[0] is not self.redaction:
+            rules = observed.rules = rules_for(observed, self.redaction)
         if rules[1] or not self._keeps_outputs or observed.rebinding is not None:
             raise NotPlain
         project, kind = scope.project, observed.kind
@@ -109,20 +108,15 @@ class Encoder:
             else:
                 inputs = kind[2] % texts
         if output is not None:
-            if type(output) is str and len(output) < self._shortest and output.isascii():
-                result = quoted(output)
-            elif type(output) is bool:
-                result = _WORDS[output]
-            elif type(output) is int and -EXACT_INT < output < EXACT_INT:
-                result = str(output)
-            else:
+            result = self._light_output(output)
+            if result is None:
                 heavy.append(_content(output) if type(output) is Frozen else output)
         if heavy:
             written = self.encoded(heavy, scope.limits)
             if arguments is not None and inputs is None:
-                inputs = written[0]
-            if output is not None and result is None:
-                result = written[-1]
+                inputs = written.pop(0)
+            if written:
+                result = written[0]
             self.weight += weight_of(record)
         more = None
         if not (extra is None and failure is None and scope.attributes is None and observed.metadata is None):
@@ -161,6 +155,15 @@ class Encoder:
             else:
                 return None
         return tuple(texts)
+
+    def _light_output(self, output: Any) -> str | None:
+        """The JSON of an output that is a scalar or short; None where it is neither."""
+        kind = type(output)
+        if kind is str:
+            return quoted(output) if len(output) < self._shortest and output.isascii() else None
+        if kind is bool:
+            return _WORDS[output]
+        return str(output) if kind is int and -EXACT_INT < output < EXACT_INT else None
 
     def _more(self, record: Record) -> Span:
         """The span without its values, for what is rare."""
@@ -208,9 +211,9 @@ class Encoder:
         most, room = limits.items, limits.value // _PER_ITEM
         kinds = set(map(type, values))
         texts = {part for part in values if type(part) is str}
-        mappings = [part for part in values if type(part) is dict]
-        lists = [part for part in values if type(part) is list or type(part) is tuple]
-        level = mappings + lists
+        mappings: list[Any] = [part for part in values if type(part) is dict]
+        lists: list[Any] = [part for part in values if type(part) is list or type(part) is tuple]
+        level: list[Any] = mappings + lists
         count = len(values)
         for _ in range(limits.depth):
             if not level:

@@ -275,5 +275,5 @@ def end_steps(
 def _keep_items(record: Record, items: list[Any], heavy: int, count: int) -> None:
     left = count - len(items)
     if left:
-        items.append(Frozen(left_out(left), 0))
+        items = [*items, Frozen(left_out(left), 0)]
     record[OUTPUT] = record[SCOPE].weigh(Frozen(items, heavy + LIGHT_SIZE * len(items), "items"))

@@ -169,15 +169,57 @@ async def _at_wrapper({parameters}):
     + RESTORE
 )
 
+BEGIN_STEPS = """
+    _at_n = _at_h = _at_m = 0
+    _at_k = ()
+    _at_c = None
+    try:
+        _at_k = []
+        _at_m = {keep}
+    except _at_MemoryError as _at_f:
+        _at_partly(_at_r[1], _at_f)
+"""
+
+# Under the record, or without it where no memory is left for that.
+ENTER = """
+                try:
+                    _at_t = _at_set(_at_r)
+                except _at_MemoryError as _at_f:
+                    _at_partly(_at_r[1], _at_f)
+"""
+
+END_STEPS = """
+                try:
+                    _at_end(_at_r, _at_k, _at_h, _at_n, {value}, {error})
+                except _at_MemoryError as _at_f:
+                    _at_partly(_at_r[1], _at_f)
+"""
+
+LEFT = (
+    """
+            except _at_BaseException as _at_e:
+                {nothing_left}
+"""
+    + END_STEPS.format(value="None", error="_at_e")
+    + """
+                raise
+            finally:
+"""
+)
+
 YIELD = (
     textwrap.indent(RESTORE, "        ")
     + """
-            _at_n += 1
-            if _at_n <= _at_m:
-                if {light_item}:
-                    _at_a(_at_i)
-                else:
-                    _at_m, _at_h = _at_note(_at_r, _at_k, _at_h, _at_i, _at_m)
+            try:
+                _at_n += 1
+                if _at_n <= _at_m:
+                    if {light_item}:
+                        _at_k.append(_at_i)
+                    else:
+                        _at_m, _at_h = _at_note(_at_r, _at_k, _at_h, _at_i, _at_m)
+            except _at_MemoryError as _at_f:
+                _at_m = 0
+                _at_partly(_at_r[1], _at_f)
             try:
                 _at_v = yield (_at_i, _at_i := None)[0]
             except _at_GeneratorExit as _at_e:"""
@@ -186,43 +228,35 @@ YIELD = (
 # The context is set and restored round each step, never held across a yield: it must not leak to whoever
 # iterates. A call that is not recorded is stepped the same way, under OFF, so that nothing below it is.
 # Whatever is sent or thrown in goes through to the generator itself, GeneratorExit too: it decides what comes
-# of it, as it would without us.
+# of it, as it would without us. Only its own steps stand outside a `try` for lack of memory.
 GENERATOR_STEPS = (
-    """
-    _at_n = _at_h = 0
-    _at_m = {keep}
-    _at_k = []
-    _at_a = _at_k.append
-    _at_x = _at_g.send
-    _at_v = _at_c = None
+    BEGIN_STEPS
+    + """
+    _at_x = _at_v = None
     try:
         while True:
             _at_t = None
             _at_b = _at_get()
             try:
-                _at_t = _at_set(_at_r)
-                _at_i = _at_x(_at_v)
-                _at_v = None
+"""
+    + ENTER
+    + """
+                _at_i = _at_g.send(_at_v) if _at_x is None else _at_g.throw(_at_x)
+                _at_x = _at_v = None
             except _at_StopIteration as _at_e:
                 _at_o = _at_e.value
-                _at_end(_at_r, _at_k, _at_h, _at_n, _at_o, _at_c)
-                _at_v = _at_c = None
-                return _at_o
-            except _at_BaseException as _at_e:
-                _at_v = _at_c = None
-                _at_end(_at_r, _at_k, _at_h, _at_n, None, _at_e)
-                raise
-            finally:
 """
+    + END_STEPS.format(value="_at_o", error="_at_c")
+    + """
+                _at_x = _at_v = _at_c = None
+                return _at_o
+"""
+    + LEFT.replace("{nothing_left}", "_at_x = _at_v = _at_c = None")
     + YIELD
     + """
-                _at_x = _at_g.throw
-                _at_v = _at_c = _at_e
+                _at_x = _at_c = _at_e
             except _at_BaseException as _at_e:
-                _at_x = _at_g.throw
-                _at_v = _at_e
-            else:
-                _at_x = _at_g.send
+                _at_x = _at_e
     except _at_BaseException as _at_e:  # a signal handler's, between two steps
         _at_end(_at_r, _at_k, _at_h, _at_n, None, _at_e)
         raise
@@ -230,31 +264,31 @@ GENERATOR_STEPS = (
 )
 
 ASYNC_GENERATOR_STEPS = (
-    """
-    _at_n = _at_h = 0
-    _at_m = {keep}
-    _at_k = []
-    _at_a = _at_k.append
-    _at_w = _at_first_step(_at_g)
-    _at_c = None
+    BEGIN_STEPS
+    + """
+    try:
+        _at_w = _at_first_step(_at_g)
+    except _at_MemoryError as _at_f:
+        _at_partly(_at_r[1], _at_f)
+        _at_w = _at_g.asend(None)
     try:
         while True:
             _at_t = None
             _at_b = _at_get()
             try:
-                _at_t = _at_set(_at_r)
+"""
+    + ENTER
+    + """
                 _at_i = await _at_w
                 _at_w = _at_v = None
             except _at_StopAsyncIteration:
-                _at_end(_at_r, _at_k, _at_h, _at_n, None, _at_c)
+"""
+    + END_STEPS.format(value="None", error="_at_c")
+    + """
                 _at_w = _at_c = None
                 return
-            except _at_BaseException as _at_e:
-                _at_w = _at_c = None
-                _at_end(_at_r, _at_k, _at_h, _at_n, None, _at_e)
-                raise
-            finally:
 """
+    + LEFT.replace("{nothing_left}", "_at_w = _at_c = None")
     + YIELD
     + """
                 _at_c = _at_e
@@ -270,14 +304,21 @@ ASYNC_GENERATOR_STEPS = (
 )
 
 _STEPPED = (
-    BEGIN
+    """
+    _at_s = None
+    try:
+"""
+    + textwrap.indent(BEGIN, "    ")
     + """
-    if _at_s is None:
-        _at_r = _at_p
-    else:
-        _at_r = [_at_p, _at_s, _at_observed, _at_s.next(), _at_clock(), {arguments}, 0, None, None, None]
-        if not ({light}):
-            _at_r[5] = _at_freeze(_at_s, _at_r[5])
+        if _at_s is None:
+            _at_r = _at_p
+        else:
+            _at_r = [_at_p, _at_s, _at_observed, _at_s.next(), _at_clock(), {arguments}, 0, None, None, None]
+            if not ({light}):
+                _at_r[5] = _at_freeze(_at_s, _at_r[5])
+    except _at_MemoryError as _at_f:
+        _at_r = _at_off
+        _at_partly(_at_s, _at_f)
     _at_g = _at_function({call})
 """
 )

@@ -20,7 +20,7 @@ from agenttrace.tracing.context import current
 from agenttrace.tracing.failure import GENERATED
 from agenttrace.tracing.freeze import LIGHT_TEXT
 from agenttrace.tracing.observed_function import ObservedFunction
-from agenttrace.tracing.record import OBSERVED, OUTPUT, SCOPE, Record
+from agenttrace.tracing.record import OBSERVED, OFF, OUTPUT, SCOPE, Record
 from agenttrace.tracing.signature import SignatureShape
 
 RESERVED = "_at_"
@@ -110,6 +110,7 @@ _NAMESPACE: dict[str, Any] = {
     "_at_freeze": steps.freeze_arguments,
     "_at_most_items": steps.most_items,
     "_at_note": steps.note_item,
+    "_at_off": OFF,
     "_at_partly": steps.partly_recorded,
     "_at_reset": current.reset,
     "_at_root": steps.root,

@@ -15,7 +15,12 @@ from agenttrace.tracing.context import current
 
 memory = pytest.importorskip("_testcapi", reason="this Python has no module that refuses memory")
 
+# A generator of ours or of the interpreter that is closed just then cannot say so.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
 MOST_ALLOCATIONS = 120
+
+OF_THE_FUNCTION = ("_at_function(", "_at_g.send(", "_at_g.asend(", "_at_g.athrow(", "await _at_w")
 
 
 def returns(value):
@@ -24,6 +29,48 @@ def returns(value):
 
 async def returns_later(value):
     return value
+
+
+def yields(value):
+    got = yield value
+    assert got is None
+    yield 7
+    return value
+
+
+async def yields_later(value):
+    yield value
+    yield 7
+
+
+def all_of(function):
+    """The function of a value that goes through what `function` yields, and gives the value back."""
+
+    def through(value):
+        steps = function(value)
+        first, second = next(steps), next(steps)
+        try:
+            next(steps)
+        except StopIteration as end:
+            return value if (first, second, end.value) == (value, 7, value) else "other items"
+        return "more items"
+
+    return through
+
+
+def all_of_later(function):
+    """The same for an async generator."""
+
+    def through(value):
+        steps = function(value)
+        first, second = drive(steps.__anext__()), drive(steps.__anext__())
+        try:
+            drive(steps.__anext__())
+        except (StopAsyncIteration, SystemError):  # the interpreter's own, without memory for the former
+            return value if (first, second) == (value, 7) else "other items"
+        return "more items"
+
+    return through
 
 
 def drive(coroutine):
@@ -52,9 +99,10 @@ def outcome(function, value, number):
 
 
 def outcomes(function, value):
-    """Of all allocations; a wrapper calls the function, for which memory may fail as without us."""
+    """Of all allocations; a wrapper calls the function or steps the generator, for which memory may fail as
+    without us."""
     found = {outcome(function, value, number) for number in range(MOST_ALLOCATIONS)}
-    return {place for place in found if "_at_function(" not in place}
+    return {place for place in found if not any(step in place for step in OF_THE_FUNCTION)}
 
 
 @pytest.fixture
@@ -81,6 +129,43 @@ def test_a_functions_value_is_returned_whichever_allocation_fails(tracer, value,
 def test_a_coroutine_fails_only_where_it_would_without_us(tracer):
     observed = tracer.observe(returns_later)
     assert outcomes(lambda value: drive(observed(value)), 5) - {"outside"} == {"returned"}
+
+
+@pytest.mark.parametrize("value", [5, {"a": [1, {"b": "c" * 50}]}, "x" * 500])
+@pytest.mark.parametrize(("function", "through"), [(yields, all_of), (yields_later, all_of_later)])
+def test_every_item_of_a_generator_comes_whichever_allocation_fails(tracer, function, through, value):
+    observed = through(tracer.observe(function))
+    for _ in range(3):
+        observed(value)
+    assert outcomes(observed, value) - {"outside"} == {"returned"}
+
+
+@pytest.mark.parametrize("function", [yields, yields_later])
+def test_a_generator_that_a_plain_function_returns_yields_whichever_allocation_fails(tracer, function):
+    through = all_of if function is yields else all_of_later
+    observed = through(tracer.observe(lambda value: function(value)))
+    for _ in range(3):
+        observed(5)
+    assert outcomes(observed, 5) - {"outside"} == {"returned"}
+
+
+@pytest.mark.parametrize("thrown", [KeyError("mine"), MemoryError("mine")])
+def test_what_is_thrown_into_a_generator_comes_out_whichever_allocation_fails(tracer, thrown):
+    def through(value):
+        steps = observed(value)
+        next(steps)
+        try:
+            steps.throw(thrown)
+        except type(thrown) as error:
+            if error is thrown:
+                return value
+            raise
+        return "nothing raised"
+
+    observed = tracer.observe(yields)
+    for _ in range(3):
+        through(5)
+    assert outcomes(through, 5) - {"outside"} == {"returned"}
 
 
 def test_a_memory_error_of_the_functions_own_is_recorded_as_such(tracer):
