@@ -14,7 +14,7 @@ from typing import Any
 from agenttrace.core import semconv
 from agenttrace.core.identity import monotonic_ns
 from agenttrace.core.interruptions import thrown_in
-from agenttrace.core.limits import RECORDED, Limits
+from agenttrace.core.limits import Limits
 from agenttrace.core.marks import left_out, not_read
 from agenttrace.process.said_once import SaidOnce
 from agenttrace.tracing.failure import failure_of
@@ -205,12 +205,7 @@ def first_step(generator: AsyncGenerator[Any, Any]) -> Awaitable[Any]:
 
 def most_items(limits: Limits) -> int:
     """How many light items of a generator one span has room for, with the mark after them."""
-    if limits is RECORDED:
-        return _MOST_RECORDED
     return min(limits.items, max(limits.span // LIGHT_SIZE - 1, _FEWEST_ITEMS))
-
-
-_MOST_RECORDED = min(RECORDED.items, max(RECORDED.span // LIGHT_SIZE - 1, _FEWEST_ITEMS))
 
 
 def note_item(record: Record, items: list[Any], heavy: int, item: Any, most: int) -> tuple[int, int]:

@@ -180,9 +180,10 @@ BEGIN_STEPS = """
         _at_partly(_at_r[1], _at_f)
 """
 
-# Under the record, or without it where no memory is left for that.
+# Under the record, or without it where no memory is left for that. `_at_n` counts the steps that were begun.
 ENTER = """
                 try:
+                    _at_n += 1
                     _at_t = _at_set(_at_r)
                 except _at_MemoryError as _at_f:
                     _at_partly(_at_r[1], _at_f)
@@ -190,7 +191,7 @@ ENTER = """
 
 END_STEPS = """
                 try:
-                    _at_end(_at_r, _at_k, _at_h, _at_n, {value}, {error})
+                    _at_end(_at_r, _at_k, _at_h, _at_n - 1, {value}, {error})
                 except _at_MemoryError as _at_f:
                     _at_partly(_at_r[1], _at_f)
 """
@@ -207,21 +208,23 @@ LEFT = (
 """
 )
 
+# What is light may be held while the generator waits; of anything else the consumer has the only reference.
 YIELD = (
     textwrap.indent(RESTORE, "        ")
     + """
             try:
-                _at_n += 1
-                if _at_n <= _at_m:
-                    if {light_item}:
-                        _at_k.append(_at_i)
-                    else:
+                if _at_n <= _at_m and ({light_item}):
+                    _at_k.append(_at_i)
+                    _at_j = True
+                else:
+                    _at_j = False
+                    if _at_n <= _at_m:
                         _at_m, _at_h = _at_note(_at_r, _at_k, _at_h, _at_i, _at_m)
             except _at_MemoryError as _at_f:
-                _at_m = 0
+                _at_j = _at_m = 0
                 _at_partly(_at_r[1], _at_f)
             try:
-                _at_v = yield (_at_i, _at_i := None)[0]
+                _at_v = yield _at_i if _at_j else (_at_i, _at_i := None)[0]
             except _at_GeneratorExit as _at_e:"""
 )
 
@@ -241,8 +244,8 @@ GENERATOR_STEPS = (
 """
     + ENTER
     + """
-                _at_i = _at_g.send(_at_v) if _at_x is None else _at_g.throw(_at_x)
-                _at_x = _at_v = None
+                _at_i = _at_g.send(_at_v) if _at_x is None else _at_g.throw((_at_x, _at_x := None)[0])
+                _at_v = None
             except _at_StopIteration as _at_e:
                 _at_o = _at_e.value
 """

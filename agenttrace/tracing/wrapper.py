@@ -15,6 +15,7 @@ from zlib import crc32
 
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.identity import monotonic_ns
+from agenttrace.core.limits import RECORDED
 from agenttrace.tracing import steps, templates
 from agenttrace.tracing.context import current
 from agenttrace.tracing.failure import GENERATED
@@ -112,6 +113,7 @@ _NAMESPACE: dict[str, Any] = {
     "_at_note": steps.note_item,
     "_at_off": OFF,
     "_at_partly": steps.partly_recorded,
+    "_at_recorded": RECORDED,
     "_at_reset": current.reset,
     "_at_root": steps.root,
     "_at_set": current.set,
@@ -119,7 +121,11 @@ _NAMESPACE: dict[str, Any] = {
 }
 
 
-_MOST_ITEMS = "0 if _at_r[1] is None else _at_most_items(_at_r[1].limits)"
+_MOST_ITEMS = (
+    "0 if _at_r[1] is None"
+    f" else {steps.most_items(RECORDED)} if _at_r[1].limits is _at_recorded"
+    " else _at_most_items(_at_r[1].limits)"
+)
 """Source of how many items of a generator's output are recorded; all of them are counted."""
 
 _MAX_SHAPES = 1024
