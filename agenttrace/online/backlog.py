@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from agenttrace.core.interruptions import pass_on_interruption
@@ -76,7 +77,7 @@ class Backlog:
         self.store = store
         self.project = project
         self.redaction = redaction
-        self._warnings = SaidOnce()
+        self._warnings = SaidOnce(partial(redaction.text, "error"))
 
     @property
     def size(self) -> int:

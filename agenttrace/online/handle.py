@@ -11,6 +11,7 @@ from agenttrace.core.protocols import Scorer
 from agenttrace.core.score import Score
 from agenttrace.process.said_once import SaidOnce
 from agenttrace.process.threads import settle
+from agenttrace.redaction import without_secrets
 from agenttrace.tracing.context import runs_inside
 from agenttrace.tracing.record import Record
 
@@ -21,7 +22,7 @@ State = Literal["queued", "running", "scored", "dropped", "sampled_out", "cancel
 """*scored* includes errored scores: the evaluation has said all that it will say. *left*: the tracer was shut
 down before it was done; `resume_evaluations` finishes what the store keeps of it."""
 
-_warnings = SaidOnce()
+_warnings = SaidOnce(without_secrets)
 
 
 class EvaluationHandle:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import copy_context
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from agenttrace.core.batch import ScoreRow
@@ -89,7 +90,7 @@ class Results:
         self._refusals = 0
         self._calls: set[asyncio.Task[None]] = set()
         self._turn = asyncio.Semaphore(CALLS_AT_ONCE)
-        self._warnings = SaidOnce()
+        self._warnings = SaidOnce(partial(self._redaction.text, "error"))
 
     @property
     def waiting(self) -> bool:

@@ -17,6 +17,7 @@ from agenttrace.process.said_once import SaidOnce
 from agenttrace.receiver.outcome import JSON, Outcome
 from agenttrace.receiver.sink import Sink
 from agenttrace.receiver.unpacking import TooLong, unpacked
+from agenttrace.redaction import without_secrets
 
 MOST_UNPACKED = 64 * 1024 * 1024
 """Bytes of one request, unpacked."""
@@ -74,7 +75,7 @@ class Keeper:
         self._sink = sink
         self._close = close
         self._most_unpacked = most_unpacked
-        self._warnings = SaidOnce()
+        self._warnings = SaidOnce(without_secrets)
 
     def keep(self, requests: Sequence[Request]) -> list[Reply]:
         """Keep the spans of several requests in one write; one that cannot be kept costs no other."""

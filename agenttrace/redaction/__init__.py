@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from agenttrace.redaction.option import Redact, redaction_of
-from agenttrace.redaction.redaction import Redaction
+from agenttrace.redaction.redaction import Redaction, without_secrets
 
-__all__ = ["Redact", "Redaction", "redaction_of"]
+__all__ = ["Redact", "Redaction", "redaction_of", "without_secrets"]

@@ -19,13 +19,13 @@ from agenttrace.core.span import Span
 from agenttrace.core.summary import KeepsResults
 from agenttrace.core.trace import Trace
 from agenttrace.process.said_once import SaidOnce
-from agenttrace.redaction import Redaction
+from agenttrace.redaction import Redaction, without_secrets
 from agenttrace.scoring.redacted import redacted_report
 from agenttrace.store import default_store
 from agenttrace.tracing.decorator import enabled_by_environment
 from agenttrace.tracing.default_recorder import default_recorder
 
-_warnings = SaidOnce()
+_warnings = SaidOnce(without_secrets)
 
 _EARLIEST_NS = 10**15
 """Traces that begin before this, 11 days after 1970, have an artificial clock."""

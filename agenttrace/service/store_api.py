@@ -18,6 +18,7 @@ from starlette.responses import Response
 from agenttrace.core.errors import AgentTraceError, error_text
 from agenttrace.core.protocols import OnlyRead, Store, optional
 from agenttrace.process.said_once import SaidOnce
+from agenttrace.redaction import without_secrets
 from agenttrace.store.remote.calls import CALLS, KEY, MOST_BYTES, perform
 from agenttrace.store.remote.values import Unreadable, error_data, read, written
 from agenttrace.viewer.guard import Guard
@@ -66,7 +67,7 @@ class StoreAPI:
         self._store = store
         self._guard = guard
         self._is_read_only = optional(store, OnlyRead) is not None
-        self._warnings = SaidOnce()
+        self._warnings = SaidOnce(without_secrets)
         self._limiter: CapacityLimiter | None = None
         self._waiting = 0
         self._answers: OrderedDict[tuple[str, bytes], asyncio.Future[tuple[int, bytes]]] = OrderedDict()

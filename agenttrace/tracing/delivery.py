@@ -7,6 +7,7 @@ from _thread import get_ident
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, cast
 
 from agenttrace.core.batch import Batch, Destination, ScoreRow
@@ -84,7 +85,7 @@ class Delivery:
         """The threads that are inside a flush of the store, of a sender or of an exporter."""
         self._tools_stored: dict[str, Mapping[str, ToolDefinition]] = {}
         self._failed_record: Record | None = None
-        self._warnings = SaidOnce()
+        self._warnings = SaidOnce(partial(redaction.text, "error"))
 
     def get_ready(self) -> None:
         """Let the store open its file, if it has one, before the first span has ended."""
