@@ -32,7 +32,7 @@ def _no_store_in_the_working_directory(monkeypatch: pytest.MonkeyPatch) -> None:
     from agenttrace.store import opening
 
     monkeypatch.setenv("AGENTTRACE_STORE", "memory")
-    monkeypatch.setattr(opening, "_default_stores", {})
+    monkeypatch.setattr(opening, "_shared_stores", {})
 
 
 @pytest.fixture(autouse=True)

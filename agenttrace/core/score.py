@@ -92,9 +92,11 @@ class Score:
         """Judge a value against its threshold.
 
         Raises:
-            ValueError: `value` is not a number in 0..1 (NaN and bool included): a scorer that produces one
-                is broken, and the evaluation reports it as errored.
+            ValueError: `value` is not a number in 0..1 (NaN and bool included), or `reason` is no text: a
+                scorer that produces one is broken, and the evaluation reports it as errored.
         """
+        if type(reason) is not str and not isinstance(reason, str):
+            raise ValueError(f"a score's reason is a text, got {reason!r} from {name!r}")
         number = _plain(value)  # what a number of another class says of its order may be anything
         if not 0 <= number <= 1:
             raise ValueError(f"a score must be a number from 0 to 1, got {value!r} from {name!r}")
@@ -261,6 +263,15 @@ def checked_gate(gate: bool, scorer: str) -> bool:
     Raises:
         ScorerError: it is neither True nor False.
     """
-    if not isinstance(gate, bool):
-        raise ScorerError(f"{scorer}: gate is True or False, got {gate!r}")
-    return gate
+    return checked_flag(gate, "gate", scorer)
+
+
+def checked_flag(value: bool, option: str, scorer: str) -> bool:
+    """Return an option of a scorer that is on or off: a text such as ``"no"`` would count as on.
+
+    Raises:
+        ScorerError: it is neither True nor False.
+    """
+    if not isinstance(value, bool):
+        raise ScorerError(f"{scorer}: {option} is True or False, got {value!r}")
+    return value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from agenttrace.core.example import Example
@@ -40,7 +41,7 @@ def run_evaluation(
     trials: Trials = 1,
     executor: Executor | None = None,
     progress: Progress | None = None,
-    store: Store | None = None,
+    store: str | Path | Store | None = None,
     metadata: Mapping[str, Any] | None = None,
     trials_by: TrialsBy | None = None,
     max_trials: int = MAX_TRIALS,
@@ -71,8 +72,9 @@ def run_evaluation(
     `concurrency` agents run at a time: 1 by default, because nobody but you can know whether your agent
     keeps state. `trials` repeats each example. With `trials_by` several examples are trials of one: those of
     the same name (``"name"``), or for which a function gives the same. `model` goes to the scorers that take
-    one. The results are stored in `store`, or the tracer's store, without secrets, as spans are; the
-    returned report is not redacted. Can be called anywhere, also inside a running event loop (which waits).
+    one. The results are stored in `store` (a path names one), or the tracer's store, without secrets, as
+    spans are; the returned report is not redacted. Can be called anywhere, also inside a running event loop
+    (which waits).
 
     With ``trials="auto"`` the trials of an example follow one after the other, and end as soon as `settled`
     says that its results settle its verdict, by default at the first that is no pass, or after `max_trials`.

@@ -233,6 +233,9 @@ def checked_call(
         raise ExpectationError(f"an expected call needs a tool's name, got {name!r}")
     if mode is not None and mode not in ARGUMENT_MODES:
         raise ExpectationError(f"match is one of {', '.join(ARGUMENT_MODES)}, got {mode!r}")
+    turn = others.get("turn")
+    if turn is not None and not is_whole(turn):
+        raise ExpectationError(f"the turn of {name!r} is a number of 0 or more, got {turn!r}")
     if arguments is not ANY:
         if not isinstance(arguments, Mapping) or not all(isinstance(key, str) for key in arguments):
             raise ExpectationError(f"the arguments of {name!r} map names to values, got {arguments!r}")

@@ -170,6 +170,8 @@ class _Bound(Matcher):
     def __post_init__(self) -> None:
         if not (is_number(self.limit) or isinstance(self.limit, str)):
             raise ExpectationError(f"{self.word} takes a number or a text, got {self.limit!r}")
+        if self.limit != self.limit:  # nothing is less or greater than NaN
+            raise ExpectationError(f"{self.word} takes a number that others can be compared with, got nan")
 
     def agree(self, actual: Any, context: Context) -> float:
         alike = isinstance(actual, str) if isinstance(self.limit, str) else _is_number(actual)

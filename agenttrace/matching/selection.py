@@ -237,7 +237,7 @@ def actual_calls(example: Example, trace: Trace | None) -> Trace:
 
     Raises:
         ScorerError: there is neither, or they are something else; a model's answer was cut, so that calls may
-            be missing.
+            be missing; nothing was recorded, and no tool is known that could have been.
     """
     check_scored(example, trace)
     if trace is not None and (trace.spans or example.tools_called is None):
@@ -246,6 +246,11 @@ def actual_calls(example: Example, trace: Trace | None) -> Trace:
             raise ScorerError(
                 f"the answer of {cut.name!r} (span {cut.span_id}) was cut when it was recorded: it may have "
                 "asked for calls that the record does not have"
+            )
+        if not trace.spans and not trace.tools:
+            raise ScorerError(
+                "nothing was recorded: no span, and no tool is known that could have been called; decorate "
+                "the agent's tools with @observe(span_type='tool'), or an agent without any with @observe"
             )
         return trace
     if example.tools_called is not None:

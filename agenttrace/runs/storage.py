@@ -7,11 +7,12 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from agenttrace.core.batch import Batch
-from agenttrace.core.errors import error_text
+from agenttrace.core.errors import ConfigError, error_text
 from agenttrace.core.jsonable import clean
 from agenttrace.core.protocols import HasPath, Store, optional
 from agenttrace.core.report import EvaluationReport, ScoringResult
@@ -22,6 +23,7 @@ from agenttrace.process.said_once import SaidOnce
 from agenttrace.redaction import Redaction, without_secrets
 from agenttrace.scoring.redacted import redacted_report
 from agenttrace.store import default_store
+from agenttrace.store.opening import shared_store
 from agenttrace.tracing.decorator import enabled_by_environment
 from agenttrace.tracing.default_recorder import default_recorder
 
@@ -31,15 +33,20 @@ _EARLIEST_NS = 10**15
 """Traces that begin before this, 11 days after 1970, have an artificial clock."""
 
 
-def store_of(store: Store | None, tracer: Any) -> Store | None:
-    """The store for a run: the one named, the tracer's, that of the process's first tracer, the default one.
+def store_of(store: str | Path | Store | None, tracer: Any) -> Store | None:
+    """The store for a run: the one given or named, or the tracer's, or that of the process's first tracer, or
+    the default one.
 
     None where recording is switched off for the whole process and nobody names a store.
 
     Raises:
-        ConfigError: what ``AGENTTRACE_STORE`` says cannot name a store.
+        ConfigError: it is no store and names none, or what ``AGENTTRACE_STORE`` says cannot name one.
     """
+    if isinstance(store, str | Path):
+        return shared_store(store)
     if store is not None:
+        if not callable(getattr(store, "write", None)):
+            raise ConfigError(f"store is a path, 'memory' or a Store, got {store!r}")
         return store
     if tracer is not None:
         own: Store | None = getattr(tracer, "store", None)

@@ -8,7 +8,7 @@ from typing import Literal
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.marks import Cause, cause_of, known_pieces
-from agenttrace.core.score import Score
+from agenttrace.core.score import Score, checked_flag
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.reading import cannot_tell, in_both_readings
 from agenttrace.scorers.answer_scorer import AnswerScorer
@@ -37,7 +37,7 @@ class ContainsScorer(AnswerScorer):
             raise ScorerError(f"{name}: mode is 'all' or 'any', got {mode!r}")
         self.texts = texts
         self.mode = mode
-        self.ignore_case = ignore_case
+        self.ignore_case = checked_flag(ignore_case, "ignore_case", name)
 
     @in_both_readings
     def score(self, example: Example, trace: Trace | None = None) -> Score:

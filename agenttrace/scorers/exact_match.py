@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agenttrace.core.example import Example
-from agenttrace.core.score import Score
+from agenttrace.core.score import Score, checked_flag
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.partly_recorded import taken_from_a_record
 from agenttrace.expectations.reading import in_both_readings
@@ -29,8 +29,8 @@ class ExactMatchScorer(AnswerScorer):
         gate: bool = True,
     ) -> None:
         super().__init__(name, threshold, gate)
-        self.ignore_case = ignore_case
-        self.strip = strip
+        self.ignore_case = checked_flag(ignore_case, "ignore_case", name)
+        self.strip = checked_flag(strip, "strip", name)
 
     @in_both_readings
     def score(self, example: Example, trace: Trace | None = None) -> Score:

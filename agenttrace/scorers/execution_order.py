@@ -10,7 +10,7 @@ from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.jsonable import jsonable
 from agenttrace.core.marks import cause_within
-from agenttrace.core.score import Score
+from agenttrace.core.score import Score, checked_flag
 from agenttrace.core.state import STATE
 from agenttrace.core.tool import TOOL
 from agenttrace.core.trace import TURN, Trace
@@ -70,10 +70,15 @@ class ExecutionOrderScorer(CallScorer):
         }
         super().__init__(name, threshold, options)
         self.threshold = 1.0 if strict_mode else threshold
-        self.strict = strict_mode
+        self.strict = checked_flag(strict_mode, "strict_mode", name)
         if actions not in ("tools", "nodes"):
             raise ScorerError(f"{name}: actions is 'tools' or 'nodes', got {actions!r}")
         self.actions: Actions = actions
+        for option, value in (
+            ("should_exact_match", should_exact_match),
+            ("should_consider_ordering", should_consider_ordering),
+        ):
+            checked_flag(value, option, name)
         self.mode = "exact" if should_exact_match else "ordering" if should_consider_ordering else "set"
 
     @property

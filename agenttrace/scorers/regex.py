@@ -7,7 +7,7 @@ import re
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.marks import cause_of, known_pieces
-from agenttrace.core.score import Score
+from agenttrace.core.score import Score, checked_flag
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.reading import cannot_tell, in_both_readings
 from agenttrace.expectations.scalar_matchers import LOOKS_AHEAD
@@ -38,9 +38,9 @@ class RegexScorer(AnswerScorer):
         gate: bool = True,
     ) -> None:
         super().__init__(name, threshold, gate)
-        self.full = full
+        self.full = checked_flag(full, "full", name)
         self.timeout = checked_seconds(timeout, name)
-        self.flags = re.IGNORECASE if ignore_case else re.NOFLAG
+        self.flags = re.IGNORECASE if checked_flag(ignore_case, "ignore_case", name) else re.NOFLAG
         self.pattern = None if pattern is None else self._compiled(pattern)
 
     @property
@@ -78,6 +78,8 @@ class RegexScorer(AnswerScorer):
         return self._compiled(self._text(super()._expected(example)))
 
     def _compiled(self, pattern: str) -> re.Pattern[str]:
+        if pattern == "":
+            raise ScorerError(f"{self.name}: an empty pattern is found in everything")
         try:
             return compiled(pattern, self.flags)
         except ValueError as error:

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from agenttrace.core.errors import ScorerError, did_you_mean
 from agenttrace.core.example import Example
 from agenttrace.core.jsonable import jsonable
-from agenttrace.core.score import Score, checked_gate, checked_threshold
+from agenttrace.core.score import Score, checked_flag, checked_gate, checked_threshold
 from agenttrace.core.state import StateReading
 from agenttrace.core.tagged import opened_throughout
 from agenttrace.core.tool_call import ExpectedToolCall
@@ -56,7 +56,7 @@ class StateScorer:
         self.name = name
         self.threshold = checked_threshold(threshold, name)
         self.gate = checked_gate(gate, name)
-        self.only = only
+        self.only = checked_flag(only, "only", name)
         if replay is not None and not isinstance(replay, Mapping):
             raise ScorerError(f"{name}: replay has functions by their tools' names, got {replay!r:.100}")
         self.replay = replay or {}

@@ -7,7 +7,7 @@ from typing import Any, Literal, Unpack
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
-from agenttrace.core.score import Score
+from agenttrace.core.score import Score, checked_flag
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.reading import in_both_readings
 from agenttrace.matching.agreement import Comparators
@@ -44,7 +44,7 @@ class ToolCallArgsScorer(CallScorer):
         if mode not in ("exact", "listed"):
             raise ScorerError(f"{name}: mode is 'exact' or 'listed', got {mode!r}")
         self.tool_calls = tool_calls
-        self.strict = strict
+        self.strict = checked_flag(strict, "strict", name)
         self.mode: Literal["exact", "listed"] = mode
         self.comparators = comparators
         if tool_calls is not None:

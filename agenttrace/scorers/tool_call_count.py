@@ -11,7 +11,7 @@ from typing import Any, Unpack
 from agenttrace.core.errors import ScorerError, did_you_mean
 from agenttrace.core.example import Example
 from agenttrace.core.numbers import is_whole
-from agenttrace.core.score import Score
+from agenttrace.core.score import Score, checked_flag
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.pattern import Call
 from agenttrace.expectations.reading import in_both_readings, reversed_reading
@@ -54,7 +54,7 @@ class ToolCallCountScorer(CallScorer):
     ) -> None:
         super().__init__(name, threshold, options)
         self.counts = _checked_counts(name, counts)
-        self.strict = strict
+        self.strict = checked_flag(strict, "strict", name)
 
     @in_both_readings
     def score(self, example: Example, trace: Trace | None = None) -> Score:

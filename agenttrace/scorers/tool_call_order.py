@@ -7,7 +7,7 @@ from typing import Unpack
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
-from agenttrace.core.score import Score
+from agenttrace.core.score import Score, checked_flag
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.pattern import Call
 from agenttrace.expectations.reading import in_both_readings
@@ -41,7 +41,7 @@ class ToolCallOrderScorer(CallScorer):
     ) -> None:
         super().__init__(name, threshold, options)
         self.tool_calls_order = tool_calls_order
-        self.strict = strict
+        self.strict = checked_flag(strict, "strict", name)
         if tool_calls_order is not None:
             self._calls(tool_calls_order, None)
 

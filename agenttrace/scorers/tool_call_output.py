@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
-from agenttrace.core.score import Score
+from agenttrace.core.score import Score, checked_flag
 from agenttrace.core.tool_call import ANY
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.expectation import Expectation
@@ -40,7 +40,7 @@ class ToolCallOutputScorer(CallScorer):
     ) -> None:
         super().__init__(name, threshold, options)
         self.tool_outputs = tool_outputs
-        self.strict = strict
+        self.strict = checked_flag(strict, "strict", name)
         if tool_outputs is not None:
             self._calls(tool_outputs, None)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import Unpack, overload
 
-from agenttrace.core.score import Score
+from agenttrace.core.score import Score, checked_flag
 from agenttrace.core.tool_call import ArgumentMode
 from agenttrace.matching.agreement import Comparators
 from agenttrace.matching.answers import Ask
@@ -75,7 +75,7 @@ class ToolOrderScorer(ComparingScorer[ScoreOrAwaitable]):
             name,
             threshold,
             options,
-            mode="exact" if exact_match else "in_order",
+            mode="exact" if checked_flag(exact_match, "exact_match", name) else "in_order",
             parameters=parameters,
             comparators=comparators,
             ask=ask,

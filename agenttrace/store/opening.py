@@ -142,7 +142,7 @@ def store_of(store: str | Path | Store | None, keep: str | None) -> Store:
     return _reading(store)
 
 
-_default_stores: dict[str, Store] = {}
+_shared_stores: dict[str, Store] = {}
 
 
 def default_store() -> Store:
@@ -151,11 +151,20 @@ def default_store() -> Store:
     Raises:
         ConfigError: what ``AGENTTRACE_STORE`` says cannot name a store.
     """
-    where = _default_setting()
+    return shared_store(_default_setting())
+
+
+def shared_store(where: str | Path) -> Store:
+    """The store that a path or an address names: one object for the process, for each file.
+
+    Raises:
+        ConfigError: it cannot name a store.
+    """
+    where = str(where)
     place = where if where == MEMORY or ":" in where else absolute(where)
-    store = _default_stores.get(place)
+    store = _shared_stores.get(place)
     # Of two threads that come here together both get the store that is put in first.
-    return _default_stores.setdefault(place, open_store(where)) if store is None else store
+    return _shared_stores.setdefault(place, open_store(where)) if store is None else store
 
 
 def _default_setting() -> str:

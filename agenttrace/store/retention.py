@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from agenttrace.core.durations import bytes_of_size, seconds_of
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.jsonable import to_json
+from agenttrace.core.numbers import is_whole
 from agenttrace.store.failures import forget_cases
 from agenttrace.store.queries import find_trace
 from agenttrace.store.span_table import tables_of_spans
@@ -92,14 +93,25 @@ class SizeLimit:
     def __init__(self) -> None:
         self._again_at = 0.0
 
-    def retire(self, db: sqlite3.Connection, largest: int) -> int:
+    @staticmethod
+    def checked(max_bytes: int) -> int:
+        """Return how large a file may grow.
+
+        Raises:
+            ConfigError: it is no number of bytes.
+        """
+        if not is_whole(max_bytes, least=1):
+            raise ConfigError(f"max_bytes is a whole number of bytes, 1 or more, got {max_bytes!r}")
+        return max_bytes
+
+    def retire(self, db: sqlite3.Connection, largest: int, written: int = 0) -> int:
         """Delete what is beyond `largest` bytes, in an open transaction; see `retire`."""
         if time.monotonic() < self._again_at:
             return 0
         used = used_bytes(db)
         if largest - used > _MUCH_ROOM:
             self._again_at = time.monotonic() + _SECONDS_WITH_ROOM
-        return retire(db, largest) if used > largest else 0
+        return retire(db, largest, written) if used > largest else 0
 
 
 _MUCH_ROOM = 1024 * 1024 * 1024
@@ -142,9 +154,11 @@ def delete_run(db: sqlite3.Connection, run_id: str) -> bool:
     return db.execute("DELETE FROM runs WHERE run_id = ?", (run_id,)).rowcount > 0
 
 
-def retire(db: sqlite3.Connection, largest: int) -> int:
+def retire(db: sqlite3.Connection, largest: int, written: int = 0) -> int:
     """Delete the oldest traces, in an open transaction, once more than `largest` bytes are used.
 
+    At most 1,000, or twice as many as spans were `written` in this transaction: a file does not grow by the
+    many traces of one write, and one that is far too large shrinks bit by bit, without holding up others.
     Returns how many were deleted. Traces whose root has not been stored and that began within a day are
     never deleted: they may still run. Nor are those that are still to be sent, as long as these are no more
     than half of all spans: beyond that the oldest are no longer sent.
@@ -157,11 +171,12 @@ def retire(db: sqlite3.Connection, largest: int) -> int:
         return 0
     (rows,) = db.execute("SELECT coalesce(max(id) - min(id) + 1, 0) FROM span_rows").fetchone()
     give_up_oldest(db, rows // 2)
-    return _delete_oldest(db, lambda: used_bytes(db) <= largest * _ROOM)
+    most = max(_AT_ONCE, 2 * written)
+    return _delete_oldest(db, lambda: used_bytes(db) <= largest * _ROOM, most=most)
 
 
 def _delete_oldest(
-    db: sqlite3.Connection, enough: Callable[[], bool], *, began_before: int = _LATEST, most: int = _AT_ONCE
+    db: sqlite3.Connection, enough: Callable[[], bool], *, most: int, began_before: int = _LATEST
 ) -> int:
     """Delete the oldest traces that may go, one by one, until that is enough."""
     tables = tables_of_spans(db)

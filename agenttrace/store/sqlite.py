@@ -81,7 +81,7 @@ class SQLiteStore(Store, KeepsUnsent, KeepsWatch, KeepsResults):
     ) -> None:
         limits = Keep() if keep is None else Keep.of(keep)
         self.path = absolute(path)
-        self.max_bytes = max_bytes if limits.max_bytes is None else limits.max_bytes
+        self.max_bytes = SizeLimit.checked(max_bytes) if limits.max_bytes is None else limits.max_bytes
         self._size_limit, self._age_limit = SizeLimit(), AgeLimit(limits.seconds)
         self.busy_timeout = busy_timeout
         self.reading: ReadSpans | None = None
@@ -174,7 +174,8 @@ class SQLiteStore(Store, KeepsUnsent, KeepsWatch, KeepsResults):
                     insert_tools(db, project, tools)
             for write in rest:
                 write(db)
-            retired = self._size_limit.retire(db, self.max_bytes) + self._age_limit.retire(db)
+            written = sum(len(batch.spans) for batch in batches)
+            retired = self._size_limit.retire(db, self.max_bytes, written) + self._age_limit.retire(db)
             self._health.retired_traces += retired
             if self._notes.due(batches[-1].recorder):
                 self._notes.note(db, self._health)

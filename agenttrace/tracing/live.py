@@ -111,7 +111,15 @@ class LiveSpan:
             logs.append(snapshot({"message": message, "label": label, "score": score})[0])
 
     def add_score(self, score: Score) -> None:
-        """Add a score, which is stored with the span."""
+        """Add a score, which is stored with the span.
+
+        Raises:
+            ConfigError: not a `Score`.
+        """
+        if not isinstance(score, Score):
+            raise ConfigError(
+                f"add_score takes a Score, such as Score.of(name, value, threshold), got {score!r}"
+            )
         scores = self._notes().setdefault("scores", [])
         if len(scores) < MAX_NOTES:
             scores.append(score)

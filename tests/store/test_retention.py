@@ -1,7 +1,9 @@
 import os
 
+import pytest
 from store_values import a_span, a_trace
 
+from agenttrace.core.errors import ConfigError
 from agenttrace.store import SQLiteStore
 
 
@@ -20,3 +22,18 @@ def test_an_old_open_trace_is_kept_for_a_day_and_then_goes(path, monkeypatch):
     assert store.health().retired_traces == 199 - len(trace_keys)
     store.close()
     assert os.path.getsize(path) < 400_000
+
+
+def test_a_file_does_not_grow_by_the_many_traces_of_one_write(path):
+    store = SQLiteStore(path, max_bytes=250_000)
+    for number in range(4):
+        store.export([a_span(1 + number * 4_000 + place, 1, parent_key=None) for place in range(4_000)])
+    store.close()
+    assert os.path.getsize(path) < 2_000_000
+    assert len(list(store.traces(limit=20_000))) < 2_000
+
+
+@pytest.mark.parametrize("max_bytes", [True, -1, 0, "5GB", 5e9, float("nan"), None])
+def test_a_size_that_is_no_number_of_bytes_is_refused(path, max_bytes):
+    with pytest.raises(ConfigError, match="max_bytes is a whole number of bytes, 1 or more, got"):
+        SQLiteStore(path, max_bytes=max_bytes)

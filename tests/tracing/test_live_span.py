@@ -267,3 +267,17 @@ def test_metadata_may_be_written_while_its_span_is_being_read(tracer, monkeypatc
             attributes = only(captured).attributes
             current.set(record[PARENT])
     assert attributes["agenttrace.metadata"] == {"é": 1, "è": 2}
+
+
+@pytest.mark.parametrize("score", [5, "good", None, {"value": 1}])
+def test_a_score_of_a_span_is_a_score(score):
+    tracer = Tracer("test", store="memory")
+    with tracer.span("step") as span, pytest.raises(ConfigError, match="add_score takes a Score, such as"):
+        span.add_score(score)
+
+
+@pytest.mark.parametrize("reason", [5, None, b"good"])
+def test_the_reason_of_a_score_is_a_text(reason):
+    tracer = Tracer("test", store="memory")
+    with tracer.span("step"), pytest.raises(ValueError, match="a score's reason is a text, got"):
+        tracer.score_current_span("good", 1.0, reason=reason)
