@@ -81,14 +81,17 @@ class Expectation:
 
     def severity_of(self, check: str) -> Severity:
         """Whether a constraint that does not hold fails the example."""
-        if isinstance(self.severity, str):
-            return self.severity
-        return self.severity.get(check, "fail")
+        return self.severity if isinstance(self.severity, str) else self.severity.get(check, "fail")
 
     @cached_property
     def calls(self) -> tuple[Call, ...]:
         """Every call that the path mentions."""
         return () if self.path is None else tuple(self.path.calls())
+
+    @cached_property
+    def first_turn(self) -> int | None:
+        """The first turn that it, or a call, is about; None where all is about the whole run."""
+        return next((turn for turn in (self.turn, *(c.turn for c in self.calls)) if turn is not None), None)
 
     @cached_property
     def plan(self) -> Group:
@@ -212,7 +215,7 @@ def _mapping(value: Mapping[str, Any] | None, word: str) -> dict[str, Any]:
 
 
 def _is_default(item: Field[Any], value: Any) -> bool:
-    default = item.default if item.default is not MISSING else {}
+    default = {} if item.default is MISSING else item.default
     return type(value) is type(default) and bool(value == default)
 
 

@@ -11,10 +11,13 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from agenttrace.core.errors import ExpectationError
+from agenttrace.core.marks import cause_of
+from agenttrace.core.snapshot import LEAVES
 from agenttrace.core.text import shorten
+from agenttrace.core.tool_call import ANY
 from agenttrace.expectations.pattern import AnyOf, Call, Many, Par, Pattern, Seq
 
 MAX_PLACES = 100_000
@@ -33,6 +36,34 @@ class Place:
     role: Role = "required"
 
 
+class Step(NamedTuple):
+    """The call of a required place that has no other; `kinds` are those of `scalar_kinds`."""
+
+    expected: Call
+    kinds: Mapping[str, type] | None
+
+
+def scalar_kinds(expected: Call) -> Mapping[str, type] | None:
+    """The types of an expected call's arguments, where equal ones of these types agree in every mode.
+
+    None where that cannot be said: not all of them are scalars that are known whole, some are ignored, or an
+    output is expected, too. Free arguments have no types.
+    """
+    arguments: Any = expected.arguments
+    if expected.output is not ANY:
+        return None
+    if arguments is ANY:
+        return {}
+    if type(arguments) is not dict or expected.ignore:
+        return None
+    kinds = {key: type(value) for key, value in arguments.items()}
+    if not LEAVES.issuperset(kinds.values()):
+        return None
+    # 1 == True, and a text may have been cut
+    is_whole = all(kind is not str or cause_of(arguments[key]) is None for key, kind in kinds.items())
+    return kinds if is_whole else None
+
+
 @dataclass(frozen=True, eq=False)
 class Group:
     """Parts one after the other (`ordered`) or in any order, as `pattern` has them, if that is known."""
@@ -45,6 +76,16 @@ class Group:
     def places(self) -> tuple[Place, ...]:
         """Every place, in the order written; each of a repetition once."""
         return tuple(places_of(self))
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """The first parts, as far as each is a required place for one call."""
+        steps: list[Step] = []
+        for part in self.parts:
+            if not isinstance(part, Place) or part.role != "required" or len(part.options) != 1:
+                break
+            steps.append(Step(part.options[0], scalar_kinds(part.options[0])))
+        return tuple(steps)
 
     @cached_property
     def required(self) -> int:

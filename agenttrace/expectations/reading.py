@@ -226,9 +226,13 @@ def in_both_readings(score: Method) -> Method:
 
     @wraps(score)
     def scored(*args: Any, **kwargs: Any) -> Score | Awaitable[Score]:
-        with _read(favourable=False) as against:
+        against = Reading(favourable=False)
+        token = _reading.set(against)  # `_read` takes as long as comparing some calls
+        try:
             first = score(*args, **kwargs)
-        if inspect.isawaitable(first):
+        finally:
+            _reading.reset(token)
+        if not isinstance(first, Score) and inspect.isawaitable(first):
             return _scored_later(score, args, kwargs, first)
         if not against.doubts and not against.unknown:
             return cast(Score, first)

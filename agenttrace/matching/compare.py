@@ -90,7 +90,7 @@ def compare(
         attempts=attempt_counts,
         alignment=alignment,
         expects_calls=_expects_calls(parsed, call_agreement, all_calls, known_tools),
-        checks=_checks(parsed, attempts, calls, trace, known_names(known_tools, attempts, trace, scope)),
+        checks=_checks(parsed, attempts, calls, trace, known_tools, scope),
         call_agreement=call_agreement,
     )
 
@@ -112,10 +112,12 @@ def _checks(
     attempts: Sequence[ToolCall],
     calls: Sequence[ToolCall],
     trace: Trace | None,
-    names: frozenset[str],
+    known_tools: Mapping[str, ToolDefinition],
+    selection: Selection,
 ) -> tuple[Check, ...]:
     if expectation.is_path_only:
         return ()
+    names = known_names(known_tools, attempts, trace, selection)
     return check_constraints(expectation, Subject(attempts, calls, trace, names))
 
 
@@ -125,7 +127,7 @@ def _with_defaults(
     """The calls with their tools' defaults, where these are known by what a model was offered alone: such
     calls are recorded as they were asked for, and what is expected of them has the defaults."""
     tools = [call.tool or definitions.get(call.name) for call in calls]
-    if not any(tool is not None and tool.described for tool in tools):
+    if not any(tools) or not any(tool is not None and tool.described for tool in tools):
         return calls
     return [_with_default(call, tool) for call, tool in zip(calls, tools, strict=True)]
 
@@ -224,7 +226,7 @@ def _aligned(
     """The best alignment, in the order of the list or in another one that overlapping calls admit."""
     call_agreement = agreement_with(calls)
     alignment = align(plan, call_agreement, mode, credit)
-    if mode in UNORDERED_MODES or not has_unordered(calls) or _is_perfect(alignment, calls, plan):
+    if mode in UNORDERED_MODES or _is_perfect(alignment, calls, plan) or not has_unordered(calls):
         return alignment, call_agreement
     best, best_agreement = alignment, call_agreement
     for fixed in (alignment.plan, align(plan, call_agreement, "contains", credit).plan):

@@ -188,21 +188,20 @@ class Comparison:
         position the call's index in the trace. `statuses` has those of calls whose execution was not
         recorded.
         """
-        positions = {call.index: position for position, call in enumerate(self.calls)}
+        calls = self.calls
+        positions = {call.index: position for position, call in enumerate(calls)}
         facts: dict[str, Any] = {
             "mode": self.mode,
             "expected": [place.options[0].name for place in self.alignment.places],
-            "actual": [call.name for call in self.calls],
+            "actual": [call.name for call in calls],
             "required": self.required,
             "matched": self.matched,
-            "pairs": [[pair.place, pair.position, pair.agreement] for pair in self.pairs],
+            "pairs": [[place, position, agreement] for place, _, position, agreement in self.pairs],
             "missing": list(self.missing),
             "extra": [positions[call.index] for call in self.extra],
-            **indexes_of(self.calls),
+            **indexes_of(calls),
         }
-        statuses = {
-            str(at): call.status for at, call in enumerate(self.calls) if call.status in UNRECORDED_STATUSES
-        }
+        statuses = {str(at): one.status for at, one in enumerate(calls) if one.status in UNRECORDED_STATUSES}
         if statuses:
             facts["statuses"] = statuses
         if self.checks:

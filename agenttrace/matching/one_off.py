@@ -8,9 +8,7 @@ other way to pair all that can be paired.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from agenttrace.expectations.plans import Group, Place
+from agenttrace.expectations.plans import Group
 from agenttrace.matching.agreement import CallAgreement
 
 
@@ -22,28 +20,18 @@ def pairs_but_one(
     The place and the call that part it from what was expected are paired where the call's name, agent and
     turn fit, however little else agrees.
     """
-    parts, calls = plan.parts, call_agreement.calls
-    more = len(calls) - len(parts)
-    if not -1 <= more <= 1 or not _is_sequence(parts, start) or call_agreement.failed:
+    steps, places = plan.steps, len(plan.parts)
+    more = len(call_agreement.calls) - places
+    if not -1 <= more <= 1 or len(steps) < places or call_agreement.failed:
         return None
     after = start + (more <= 0)  # the place from which all is as expected
-    for place in range(len(parts) - 1, after - 1, -1):
-        expected = parts[place].options[0]  # type: ignore[union-attr]  # a sequence is of places
-        at = place + more
-        if call_agreement.name(expected) != calls[at].name or not call_agreement.agrees(expected, at):
-            return None
+    backwards = range(places + more - 1, after + more - 1, -1)
+    if call_agreement.agreeing(zip(reversed(steps[after:]), backwards, strict=True)) < places - after:
+        return None
     pairs: list[tuple[int, int, float]] = []
     if more == 0:
-        differing = parts[start].options[0]  # type: ignore[union-attr]
-        if start not in call_agreement.candidates(differing):
+        differing = steps[start].expected
+        if not call_agreement.is_candidate(differing, start):
             return None  # another pairing may use an earlier call
         pairs.append((start, start, call_agreement.agreement(differing, start)))
-    return pairs + [(place, place + more, 1.0) for place in range(after, len(parts))]
-
-
-def _is_sequence(parts: Sequence[object], start: int) -> bool:
-    """Whether each part from `start` on is a required place for one call."""
-    return all(
-        isinstance(part, Place) and part.role == "required" and len(part.options) == 1
-        for part in parts[start:]
-    )
+    return pairs + [(place, place + more, 1.0) for place in range(after, places)]

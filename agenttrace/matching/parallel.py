@@ -7,13 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from operator import attrgetter
 from typing import Any, Literal
 
 from agenttrace.core.tool_call import ToolCall, are_unordered
 
+_window = attrgetter("window")
+
 
 def has_unordered(calls: Sequence[ToolCall]) -> bool:
     """Whether the record leaves the order of any two of the calls, which are in order, open."""
+    if not any(map(_window, calls)):
+        return False  # most runs
     # An order in which each call surely follows the one before it is the only one.
     return any(are_unordered(one, other) for one, other in pairwise(calls))
 
@@ -23,7 +28,7 @@ def parallel_facts(calls: Sequence[ToolCall]) -> dict[str, Any]:
 
     The calls may stand in any admissible order.
     """
-    if all(call.window is None for call in calls):
+    if not any(map(_window, calls)):
         return {}
     facts: list[dict[str, Any]] = []
     positions = sorted(range(len(calls)), key=lambda position: calls[position].index)

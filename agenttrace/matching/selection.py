@@ -209,8 +209,7 @@ def check_turns(expectation: Expectation, calls: Iterable[ToolCall], trace: Trac
     Raises:
         ScorerError: it says how to record them.
     """
-    wanted = (expectation.turn, *(call.turn for call in expectation.calls))
-    turn = next((turn for turn in wanted if turn is not None), None)
+    turn = expectation.first_turn
     if turn is None or any(call.turn is not None for call in calls) or (trace is not None and trace.turns):
         return
     raise ScorerError(

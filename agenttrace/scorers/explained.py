@@ -6,7 +6,7 @@ few; where a score is stored or printed, it is made then.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -23,21 +23,25 @@ MOST_CALLS = 200
 deadline, and does not keep them in memory."""
 
 
-def explained(score: Score, comparison: Comparison) -> Score:
-    """The score with the diff, and with its rows among the details.
+def explained(
+    score: Score, comparison: Comparison, facts: Callable[[], Mapping[str, Any]] | None = None
+) -> Score:
+    """The score with the diff, and with its rows among the details; before them stand the `facts`.
 
     They are made at once where making them runs code of the user's, may ask a judge, or may change what a
     score says cannot be told: that belongs to the scoring, and so do its errors.
     """
     calls = len(comparison.calls) + len(comparison.alignment.places)
     if calls > MOST_CALLS or has_doubts() or not comparison.is_repeatable:
-        return changed(score, diff=explain(comparison), details=_with_rows(score.details, comparison))
+        return changed(score, diff=explain(comparison), details=_details(score.details, comparison, facts))
     return changed(
         score,
         diff=Later(as_read_now(partial(explain, comparison))),
-        details=Later(as_read_now(partial(_with_rows, score.details, comparison))),
+        details=Later(as_read_now(partial(_details, score.details, comparison, facts))),
     )
 
 
-def _with_rows(details: Mapping[str, Any], comparison: Comparison) -> dict[str, Any]:
-    return {**details, **rows_data(comparison.rows)}
+def _details(
+    details: Mapping[str, Any], comparison: Comparison, facts: Callable[[], Mapping[str, Any]] | None
+) -> dict[str, Any]:
+    return {**(facts() if facts is not None else {}), **details, **rows_data(comparison.rows)}

@@ -89,9 +89,11 @@ class ToolOrderScorer(ComparingScorer[ScoreOrAwaitable]):
 
     def _score(self, comparison: Comparison) -> Score:
         value = comparison.value if comparison.constraints_hold else 0.0
-        imperfect = value < 1 or any(not check.held or check.vacuous for check in comparison.checks)
-        score = self.scored(value, _reason(comparison), comparison.facts(), vacuous=comparison.vacuous)
-        return explained(score, comparison) if imperfect else score
+        reason = _reason(comparison)
+        if value == 1 and not any(not check.held or check.vacuous for check in comparison.checks):
+            return self.scored(value, reason, comparison.facts())
+        score = self.scored(value, reason, vacuous=comparison.vacuous)
+        return explained(score, comparison, comparison.facts)
 
 
 def _reason(comparison: Comparison) -> str:
