@@ -252,7 +252,7 @@ class ExpectedToolCall:
         if not isinstance(name, str) or not name:
             raise ExpectationError(f"an expected tool needs a 'tool_name', got {dict(item)!r}")
         arguments = values.get("arguments", ANY)
-        if arguments is not ANY and not isinstance(arguments, Mapping):
+        if arguments is not ANY and type(arguments) is not dict and not isinstance(arguments, Mapping):
             raise ExpectationError(
                 f"the parameters of the expected tool {name!r} are a mapping of names to values,"
                 f" got {arguments!r}"
@@ -275,29 +275,39 @@ def _values_by_field(item: Mapping[str, Any]) -> dict[str, Any]:
     An output of None stays: what is expected then is null.
     """
     values: dict[str, Any] = {}
-    tool = next((item[word] for word in EXPECTED_WORDS["name"] if word in item), dict(item))
     for key, value in item.items():
         name = FIELD_OF.get(key)
         if name is None:
-            raise ExpectationError(
-                f"unknown key {key!r} in the expected tool {tool!r:.100}{did_you_mean(str(key), FIELD_OF)}"
-            )
+            hint = did_you_mean(str(key), FIELD_OF)
+            raise ExpectationError(f"unknown key {key!r} in the expected tool {_tool_text(item)}{hint}")
         if value is None and name != "output":
             continue
-        if name == "kind" and not isinstance(value, str):
-            raise ExpectationError(f"the kind of the expected tool {tool!r:.100} is a text, got {value!r}")
-        if name == "require_all" and not isinstance(value, bool):
-            raise ExpectationError(f"require_all is true or false, got {value!r}")
         if name in values and values[name] != value:
             raise ExpectationError(f"{key!r} contradicts another key of the expected tool {dict(item)!r}")
-        values[name] = value
-    for key in _TUPLES & values.keys():
-        several = isinstance(values[key], Iterable) and not isinstance(values[key], str | Mapping)
-        values[key] = tuple(values[key]) if several else (values[key],)
-    if not all(isinstance(parameter, str) for parameter in values.get("ignore", ())):
-        raise ExpectationError(f"ignore is a parameter's name or a list of names, got {item['ignore']!r}")
+        values[name] = _checked(name, value, item) if name in _CHECKED else value
     return values
 
+
+def _checked(name: str, value: Any, item: Mapping[str, Any]) -> Any:
+    """The value of a field that takes texts, a bool or a tuple only."""
+    if name == "kind" and not isinstance(value, str):
+        raise ExpectationError(f"the kind of the expected tool {_tool_text(item)} is a text, got {value!r}")
+    if name == "require_all" and not isinstance(value, bool):
+        raise ExpectationError(f"require_all is true or false, got {value!r}")
+    if name in _TUPLES:
+        several = isinstance(value, Iterable) and not isinstance(value, str | Mapping)
+        value = tuple(value) if several else (value,)
+    if name == "ignore" and not all(isinstance(parameter, str) for parameter in value):
+        raise ExpectationError(f"ignore is a parameter's name or a list of names, got {item['ignore']!r}")
+    return value
+
+
+def _tool_text(item: Mapping[str, Any]) -> str:
+    tool = next((item[word] for word in EXPECTED_WORDS["name"] if word in item), dict(item))
+    return f"{tool!r:.100}"
+
+
+_CHECKED = _TUPLES | {"kind", "require_all"}
 
 _WRITTEN = [(item.name, EXPECTED_WORDS[item.name][0], item.default)
             for item in fields(ExpectedToolCall) if item.name in EXPECTED_WORDS]  # fmt: skip

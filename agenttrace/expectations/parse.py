@@ -19,6 +19,7 @@ from agenttrace.expectations.pattern import (
     MAX_NESTING,
     Many,
     Pattern,
+    Seq,
     any_of,
     as_call,
     checked_call,
@@ -146,7 +147,9 @@ def _patterns_in(raw: Any) -> Iterable[Any]:
         return raw
     if type(raw) is str:
         return ()
-    if type(raw) is dict or isinstance(raw, Mapping):
+    if type(raw) is dict and _NESTING_WORDS.isdisjoint(raw):
+        return ()
+    if isinstance(raw, Mapping):
         return [raw[word] for word in _NESTING_WORDS if word in raw]
     return ()
 
@@ -164,7 +167,8 @@ def _parse(raw: Any) -> Expectation:
             (key for key in raw if did_you_mean(str(key), _FIELDS).startswith("; did")), next(iter(raw))
         )
         raise ExpectationError(f"an expectation has no {key!r}{_meant(str(key))}")
-    return Expectation(path=seq(parse_pattern(raw)))
+    pattern = parse_pattern(raw)
+    return Expectation(path=pattern if type(pattern) is Seq else seq(pattern))
 
 
 def _meant(key: str) -> str:
@@ -224,7 +228,7 @@ _GROUPS: Mapping[str, Callable[[Any, Mapping[Any, Any]], Pattern]] = {
     "many": lambda value, raw: _repeated(parse_pattern(value), raw.get("times", [1, None])),
 }
 
-_NESTING_WORDS = ("path", *_GROUPS)
+_NESTING_WORDS = frozenset({"path", *_GROUPS})
 
 GROUP_WORDS = tuple(_GROUPS)
 """The words of patterns that hold others."""

@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 
 from agenttrace.core.errors import ExpectationError
 from agenttrace.core.numbers import is_whole
+from agenttrace.core.snapshot import LEAVES
 from agenttrace.core.text import shorten
 from agenttrace.core.tool_call import ANY, ARGUMENT_MODES, FIELD_OF, ArgumentMode, ExpectedToolCall
 from agenttrace.expectations.matcher import read_value, write_value
@@ -97,7 +98,10 @@ class _Composite(Pattern):
 
     def calls(self) -> Iterator[Call]:
         for part in self.parts:
-            yield from part.calls()
+            if type(part) is Call:
+                yield part
+            else:
+                yield from part.calls()
 
     def to_data(self) -> Any:
         return {self.word: [part.to_data() for part in self.parts]}
@@ -157,7 +161,8 @@ class Many(Pattern):
 
 
 def _nesting(parts: Sequence[Pattern]) -> int:
-    nesting = 1 + max((part.nesting for part in parts if isinstance(part, _Composite | Many)), default=0)
+    groups = [part for part in parts if type(part) is not Call]  # few, and it takes long to tell of what kind
+    nesting = 1 + max((part.nesting for part in groups if isinstance(part, _Composite | Many)), default=0)
     if nesting > MAX_NESTING:
         raise too_deep(shorten(repr(parts[0]), 60))
     return nesting
@@ -237,11 +242,27 @@ def checked_call(
     if turn is not None and not is_whole(turn):
         raise ExpectationError(f"the turn of {name!r} is a number of 0 or more, got {turn!r}")
     if arguments is not ANY:
-        if not isinstance(arguments, Mapping) or not all(isinstance(key, str) for key in arguments):
-            raise ExpectationError(f"the arguments of {name!r} map names to values, got {arguments!r}")
-        arguments = prepare(read_value(arguments))
+        arguments = _plain_copy(arguments) or _prepared_arguments(name, arguments)
     output = output if output is ANY else prepare(read_value(output))
     return Call(name=name, arguments=arguments, output=output, mode=mode, **others)
+
+
+def _plain_copy(arguments: Any) -> dict[str, Any] | None:
+    """The arguments where they are scalars that stand for themselves, as most are; None where not."""
+    if type(arguments) is not dict:
+        return None
+    for key, value in arguments.items():
+        if type(key) is not str or key[:1] == "$" or not key.isascii():
+            return None
+        if not (value.isascii() if type(value) is str else type(value) in LEAVES):
+            return None
+    return arguments.copy()
+
+
+def _prepared_arguments(name: str, arguments: Any) -> Any:
+    if not isinstance(arguments, Mapping) or not all(isinstance(key, str) for key in arguments):
+        raise ExpectationError(f"the arguments of {name!r} map names to values, got {arguments!r}")
+    return prepare(read_value(arguments))
 
 
 def as_pattern(item: Item) -> Pattern:
@@ -259,6 +280,9 @@ def seq(*items: Item) -> Seq:
     open_lists: list[Iterator[Item]] = [iter(items)]  # lists in lists are one sequence, however deep
     while open_lists:
         for item in open_lists[-1]:
+            if type(item) is Call:
+                parts.append(item)
+                continue
             if isinstance(item, list | tuple):
                 open_lists.append(iter(item))
                 break

@@ -56,12 +56,12 @@ def scalar_kinds(expected: Call) -> Mapping[str, type] | None:
         return {}
     if type(arguments) is not dict or expected.ignore:
         return None
-    kinds = {key: type(value) for key, value in arguments.items()}
-    if not LEAVES.issuperset(kinds.values()):
-        return None
-    # 1 == True, and a text may have been cut
-    is_whole = all(kind is not str or cause_of(arguments[key]) is None for key, kind in kinds.items())
-    return kinds if is_whole else None
+    kinds: dict[str, type] = {}
+    for key, value in arguments.items():
+        kind = kinds[key] = type(value)  # 1 == True
+        if kind not in LEAVES or (kind is str and cause_of(value) is not None):
+            return None
+    return kinds
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,14 +75,15 @@ class Group:
     @cached_property
     def places(self) -> tuple[Place, ...]:
         """Every place, in the order written; each of a repetition once."""
-        return tuple(places_of(self))
+        places = [part for part in self.parts if type(part) is Place]
+        return tuple(places if len(places) == len(self.parts) else places_of(self))
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
         """The first parts, as far as each is a required place for one call."""
         steps: list[Step] = []
         for part in self.parts:
-            if not isinstance(part, Place) or part.role != "required" or len(part.options) != 1:
+            if type(part) is not Place or part.role != "required" or len(part.options) != 1:
                 break
             steps.append(Step(part.options[0], scalar_kinds(part.options[0])))
         return tuple(steps)
@@ -90,7 +91,7 @@ class Group:
     @cached_property
     def required(self) -> int:
         """How many of the places are required."""
-        return sum(place.role == "required" for place in self.places)
+        return len([place for place in self.places if place.role == "required"])
 
     @cached_property
     def is_fixed(self) -> bool:
@@ -203,7 +204,8 @@ class Planner:
                 size *= min(pattern.most, self.calls) or 1
         else:
             assert isinstance(pattern, Seq | Par | AnyOf)
-            size = sum(self._check_size(part, role) for part in pattern.parts)
+            groups = [part for part in pattern.parts if type(part) is not Call]
+            size = len(pattern.parts) - len(groups) + sum(self._check_size(part, role) for part in groups)
         if size > MAX_PLACES:
             raise ExpectationError(
                 f"{shorten(repr(pattern), 120)} stands for more than {MAX_PLACES:,} calls; say less at once"
