@@ -295,9 +295,13 @@ def _checked(name: str, value: Any, item: Mapping[str, Any]) -> Any:
     if name == "require_all" and not isinstance(value, bool):
         raise ExpectationError(f"require_all is true or false, got {value!r}")
     if name in _TUPLES:
-        several = isinstance(value, Iterable) and not isinstance(value, str | Mapping)
-        value = tuple(value) if several else (value,)
-    if name == "ignore" and not all(isinstance(parameter, str) for parameter in value):
+        several: Any = value
+        if isinstance(value, Iterable) and not isinstance(value, str | Mapping):
+            value = tuple(several)
+        else:
+            value = (several,)
+    parameters: Any = value
+    if name == "ignore" and not all(isinstance(parameter, str) for parameter in parameters):
         raise ExpectationError(f"ignore is a parameter's name or a list of names, got {item['ignore']!r}")
     return value
 

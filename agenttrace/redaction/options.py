@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.marks import REDACTED
+from agenttrace.redaction.backtracking import runs_away
 from agenttrace.redaction.names import plain
 from agenttrace.redaction.personal import KINDS, PERSONAL, without_personal
 
@@ -79,6 +80,12 @@ def _without_pattern(shape: Any) -> Without:
         )
     if pattern.search("") is not None:
         raise ConfigError(f"shapes has a regular expression that matches nothing at all: {pattern.pattern!r}")
+    if runs_away(pattern):
+        raise ConfigError(
+            f"shapes has a regular expression that could search for years: {pattern.pattern!r} has a "
+            "repetition inside a repetition, or alternatives that begin alike inside one, with nothing "
+            "between that says where a turn ends; write (a+)+ as a+, ([a-z]+ ?)* as [a-z ]*"
+        )
     return partial(_sub, pattern)
 
 

@@ -9,6 +9,7 @@ from agenttrace.core.errors import ConfigError, DatasetError
 from agenttrace.reports import json_report, junit_report, markdown_report, report_text
 from agenttrace.store import SQLiteStore
 from agenttrace.tasks import is_task_file, metrics_of
+from agenttrace.tracing import observed_function
 from agenttrace.viewer.report import run_report
 
 SEED = """
@@ -166,9 +167,11 @@ def test_a_template_may_stand_in_a_file_beside_the_task(write):
     assert load_task(path).run()[0].scores[0].details["num_required_calls_total"] == 2
 
 
-def test_a_function_in_place_of_the_file_s(seed):
+def test_a_function_in_place_of_the_file_s(seed, monkeypatch):
+    monkeypatch.setattr(observed_function, "_tools", {})  # those of other tests
     report = load_task(seed, function=lambda query: "no tools").run()
-    assert [result.outcome for result in report] == ["failed", "failed"]
+    assert [result.outcome for result in report] == ["errored", "errored"]
+    assert all("nothing was recorded" in score.reason for result in report for score in result.scores)
 
 
 def test_examples_of_a_dataset_are_selected(write):
