@@ -132,29 +132,22 @@ def _characters(items: list[_Item]) -> frozenset[int]:
             members |= {value, ord(chr(value).swapcase()[0])}
         elif name == "NOT_LITERAL":
             members |= _SAMPLE - {value}
-        elif name == "IN":
-            members |= _characters_of_set(value)
-        elif name in ("ANY", "GROUPREF"):
-            members |= _SAMPLE
-        elif name not in ("ASSERT", "ASSERT_NOT", "AT"):
-            for body in _bodies(item):
-                members |= _characters(body)
-    return frozenset(members)
-
-
-def _characters_of_set(parts: list[_Item]) -> frozenset[int]:
-    members: set[int] = set()
-    for part in parts:
-        name, value = _name(part), part[1]
-        if name == "LITERAL":
-            members |= {value, ord(chr(value).swapcase()[0])}
         elif name == "RANGE":
             members |= {code for code in _SAMPLE if value[0] <= code <= value[1]} | set(value)
         elif name == "CATEGORY":
             category = str(value).removeprefix("CATEGORY_")
             known = _CATEGORIES[category.removeprefix("NOT_")]
             members |= _SAMPLE - known if category.startswith("NOT_") else known
-    return _SAMPLE - members if parts and _name(parts[0]) == "NEGATE" else frozenset(members)
+        elif name == "IN":
+            negated = _name(value[0]) == "NEGATE"
+            inside = _characters(value[negated:])
+            members |= _SAMPLE - inside if negated else inside
+        elif name in ("ANY", "GROUPREF"):
+            members |= _SAMPLE
+        elif name not in ("ASSERT", "ASSERT_NOT", "AT"):
+            for body in _bodies(item):
+                members |= _characters(body)
+    return frozenset(members)
 
 
 def _bodies(item: _Item) -> list[list[_Item]]:
