@@ -50,11 +50,11 @@ def _no_writer_outlives_its_test() -> Iterator[None]:
     They would go on for as long as the process of all tests: what they log the next test would hear, and a
     function that it replaces they would call. Such a tracer still records; whoever flushes it stores.
     """
-    from agenttrace.tracing import pipeline
+    from agenttrace.tracing import process_end
 
-    before = WeakSet(pipeline._pipelines)
+    before = WeakSet(process_end._waited_for)
     yield
-    for left in [each for each in list(pipeline._pipelines) if each not in before and not each.closed]:
+    for left in [each for each in list(process_end._waited_for) if each not in before and not each.closed]:
         left._stop(1.0)
 
 

@@ -330,6 +330,10 @@ class Delivery:
         """How many spans are in the store's file, or in the memory of a store without one."""
         return max(self.accepted - not_stored.waiting - not_stored.quarantined - not_stored.memory_full, 0)
 
+    def say(self, cause: str, words: str) -> None:
+        """Log a trouble that is no error of this process's, once per cause. Never raises."""
+        self._warnings.warn(cause, words)
+
     def warn(self, cause: str, words: str, error: BaseException, *, traceback: Traceback = "without") -> None:
         """Log an error, once per cause. Never raises, not even if a logging handler of the user's does."""
         self._warnings.warn(cause, words, error, traceback=traceback)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-import weakref
 from collections import deque
 from collections.abc import Sequence
 from gc import get_referrers
@@ -17,13 +16,14 @@ from agenttrace.core.interruptions import pass_on_interruption
 from agenttrace.core.limits import RECORDED, Limits
 from agenttrace.core.marks import left_out
 from agenttrace.core.protocols import BeginsAnew, Exporter, Sender, SpanSink, optional
-from agenttrace.process.fork_and_exit import at_end_of_child, at_exit, at_fork
+from agenttrace.process.fork_and_exit import at_end_of_child, at_fork
 from agenttrace.process.signal_safe import AtOnce, Barrier, Counter, PlainThread, Turn
 from agenttrace.redaction import Redaction
 from agenttrace.tracing.context import current
 from agenttrace.tracing.delivery import Delivery
 from agenttrace.tracing.flush_result import FlushResult, NotStored
 from agenttrace.tracing.freeze import Frozen, shortened
+from agenttrace.tracing.process_end import LEFT, Patience, of_a_child, of_this_process, wait_at_end
 from agenttrace.tracing.record import OFF, Record, Scope
 
 MAX_QUEUED = 200_000
@@ -72,7 +72,7 @@ class Pipeline:
         self.queue: deque[Any] = deque()
         self.closed = False
         self._begin()
-        _pipelines.add(self)
+        wait_at_end(self)
         at_fork("pipelines", in_child=self.after_fork)
 
     def _begin(self, since: int = 0) -> None:
@@ -220,8 +220,11 @@ class Pipeline:
             self._delivery.flush_exporters(max(deadline - time.monotonic(), 0.0))
         return result
 
-    def store_all(self, timeout: float) -> FlushResult:
-        """Wait until what has ended is stored, `timeout` seconds at most. Does not wait for exporters."""
+    def store_all(self, timeout: float, patience: Patience | None = None) -> FlushResult:
+        """Wait until what has ended is stored, `timeout` seconds at most. Does not wait for exporters.
+
+        With `patience` it waits on for as long as spans are stored.
+        """
         deadline = time.monotonic() + max(timeout, 0.0)
         if self.closed or (self._worker is None and not self.queue):
             return self._result()
@@ -237,7 +240,11 @@ class Pipeline:
             barrier = Barrier()
             self.queue.append(barrier)
             self._wake.put(None)
+            stored = self._delivery.accepted
             reached = barrier.reached(deadline - time.monotonic())
+            while not reached and patience is not None and self._delivery.accepted != stored:
+                stored = self._delivery.accepted
+                reached = barrier.reached(patience.renew())
             # Spans that ended after this flush began do not count.
             queued = 0 if reached else max(self._waiting(), 1)
         self._delivery.flush_store(max(deadline - time.monotonic(), 0.0))
@@ -259,25 +266,31 @@ class Pipeline:
 
     def flush_at_end_of_child(self) -> None:
         """Store, then export, at the end of a child of multiprocessing."""
-        self.store_all(CHILD_SECONDS)
-        self.flush(EXIT_SECONDS)
+        self._flush_patiently(of_a_child())
 
-    def finish_up(self, timeout: float) -> None:
+    def finish_up(self, patience: Patience) -> None:
         """Flush at the end of the process, and stop the worker, which could die at any moment from here on.
 
         What is recorded afterwards is stored by the thread that records it.
         """
-        deadline = time.monotonic() + timeout
         try:
-            self.flush(timeout)
+            self._flush_patiently(patience)
         finally:
-            self._stop(deadline - time.monotonic())
+            self._stop(patience.left())
             self._delivery.end()
             self.entrance = AtOnce(self.queue, self.store_here)
             # Traces under way. They are searched here, so that no call needs to register its trace.
             for scope in get_referrers(self.queue):
                 if type(scope) is Scope:
                     scope.queue = self.entrance
+
+    def _flush_patiently(self, patience: Patience) -> None:
+        """Flush for as long as spans get through, and say what is lost where they do not."""
+        result = self.store_all(patience.left(), patience)
+        if result.pending:
+            self._delivery.say("left at the end", LEFT.format(result.pending))
+        if not self.closed:
+            self._delivery.flush_exporters(min(patience.left(), of_this_process().left()))
 
     def shutdown(self, timeout: float = 5.0) -> FlushResult:
         """Store what waits, stop the worker, close the store. A second call does nothing."""
@@ -369,26 +382,3 @@ class Pipeline:
         self._begin(since=monotonic_ns())
         for sender in self.senders:
             sender.after_fork()
-
-
-EXIT_SECONDS = 1.0
-"""Seconds for which all pipelines together may delay the end of the process."""
-
-CHILD_SECONDS = 5.0
-"""The same for a child of multiprocessing: many may end together and wait for one file."""
-
-_pipelines: weakref.WeakSet[Pipeline] = weakref.WeakSet()
-
-
-def _flush_at_exit() -> None:
-    deadline = time.monotonic() + EXIT_SECONDS
-    for pipeline in list(_pipelines):
-        try:
-            if not pipeline.closed:
-                pipeline.finish_up(max(deadline - time.monotonic(), 0.0))
-            pipeline.tell_losses()
-        except BaseException:  # choke-point: Control-C, for one; the others are flushed all the same
-            pass
-
-
-at_exit("pipelines", _flush_at_exit)

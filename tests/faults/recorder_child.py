@@ -61,11 +61,11 @@ def let_go_by(seconds):
 
 def make_tracer(path, **options):
     from agenttrace.tracer import Tracer
-    from agenttrace.tracing import pipeline
+    from agenttrace.tracing import process_end
 
     global tracer, work
     # The second that an exit may take is one of a machine that does not hold the process up.
-    pipeline.EXIT_SECONDS = pipeline.CHILD_SECONDS = 30.0
+    process_end.PATIENCE = process_end.PATIENCE_OF_CHILDREN = process_end.MOST = 30.0
     tracer = Tracer("faults", store=path, **options)
     work = tracer.observe(_work, name="work")
     return tracer

@@ -21,6 +21,7 @@ from agenttrace.core.errors import ExportError
 from agenttrace.process import signal_safe
 from agenttrace.tracer import Tracer
 from agenttrace.tracing import pipeline as pipelines
+from agenttrace.tracing.process_end import Patience
 
 
 @pytest.fixture
@@ -564,7 +565,7 @@ class TestExit:
 
     def test_of_a_trace_that_was_under_way_is_stored_as_it_ends(self, tracer, work, sink):
         with tracer.span("under way"):
-            tracer._pipeline.finish_up(1)
+            tracer._pipeline.finish_up(Patience(1.0))
             work(1)
             assert sink.names == ["work"]
         assert sink.names == ["work", "under way"]
@@ -572,7 +573,7 @@ class TestExit:
 
     def test_of_a_capture_that_was_under_way_is_stored_too(self, tracer, work, sink):
         with tracer.capture() as captured:
-            tracer._pipeline.finish_up(1)
+            tracer._pipeline.finish_up(Patience(1.0))
             work(1)
         assert sink.names == ["work"]
         assert len(captured.trace) == 1

@@ -1,0 +1,85 @@
+"""How long the end of a process may wait for spans to be stored."""
+
+from __future__ import annotations
+
+import time
+import weakref
+from typing import Protocol
+
+from agenttrace.process.fork_and_exit import at_exit
+
+PATIENCE = 1.0
+"""Seconds for which all pipelines together may delay the end of a process while no span gets through."""
+
+PATIENCE_OF_CHILDREN = 5.0
+"""The same for a child of multiprocessing: many may end together and wait for one file."""
+
+MOST = 10.0
+"""Seconds for which the end is delayed while spans do get through. A supervisor kills after ten or thirty."""
+
+LEFT = (
+    "{} spans were not stored: the process ended while they waited; call tracer.flush(timeout=) before that, "
+    "or find out with `agenttrace doctor` why the store is slow"
+)
+
+
+class Patience:
+    """Time that is given anew, up to `MOST` seconds in all, whenever something got through."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._until = time.monotonic() + seconds
+        self._latest = self._until + max(MOST - seconds, 0.0)
+
+    def left(self) -> float:
+        """Seconds that are left, never below zero."""
+        return max(min(self._until, self._latest) - time.monotonic(), 0.0)
+
+    def renew(self) -> float:
+        """Begin anew, because something got through. Returns the seconds that are left."""
+        self._until = time.monotonic() + self._seconds
+        return self.left()
+
+
+def of_this_process() -> Patience:
+    """The patience of a process that ends as any script does, from now on."""
+    return Patience(PATIENCE)
+
+
+def of_a_child() -> Patience:
+    """The patience of a child of multiprocessing, from now on."""
+    return Patience(PATIENCE_OF_CHILDREN)
+
+
+class EndsWithProcess(Protocol):
+    """What the end of the process waits for."""
+
+    closed: bool
+
+    def finish_up(self, patience: Patience) -> None:
+        """Store what waits, for as long as patience lasts."""
+
+    def tell_losses(self) -> None:
+        """Say in the log what was lost, where that has not been said."""
+
+
+_waited_for: weakref.WeakSet[EndsWithProcess] = weakref.WeakSet()
+
+
+def wait_at_end(pipeline: EndsWithProcess) -> None:
+    """Let the end of the process wait for this pipeline, if it is still alive then."""
+    _waited_for.add(pipeline)
+
+
+def _finish_all() -> None:
+    patience = of_this_process()
+    for pipeline in list(_waited_for):
+        try:
+            if not pipeline.closed:
+                pipeline.finish_up(patience)
+            pipeline.tell_losses()
+        except BaseException:  # choke-point: Control-C, for one; the others are flushed all the same
+            pass
+
+
+at_exit("pipelines", _finish_all)

@@ -1,0 +1,116 @@
+"""The end of a process waits while spans get through, not for a stuck store, and says what is lost."""
+
+import logging
+import sqlite3
+import subprocess
+import sys
+import time
+
+import pytest
+from stored import Sink
+
+from agenttrace.tracer import Tracer
+from agenttrace.tracing import process_end
+from agenttrace.tracing.delivery import BATCH
+from agenttrace.tracing.process_end import Patience
+
+SLOW = """
+import time
+from agenttrace import Tracer
+from agenttrace.store import SQLiteStore
+
+class Slow(SQLiteStore):
+    def write(self, batch):
+        time.sleep(0.4)
+        super().write(batch)
+
+tracer = Tracer("slow", store=Slow({path!r}))
+work = tracer.observe(lambda n: n, name="work")
+for n in range({count}):
+    work(n)
+"""
+
+
+@pytest.fixture
+def sink():
+    sink = Sink()
+    yield sink
+    sink.gate.set()
+
+
+@pytest.fixture
+def tracer(sink):
+    tracer = Tracer("test", store=sink)
+    yield tracer
+    sink.gate.set()
+    tracer.shutdown()
+
+
+def test_a_process_ends_with_all_its_spans_stored_though_that_takes_longer_than_its_patience(tmp_path):
+    # Half of what waits is stored in one go, so that these take about six writes.
+    path, count = tmp_path / "traces.db", 20 * BATCH
+    code = SLOW.format(path=str(path), count=count)
+    done = subprocess.run([sys.executable, "-c", code], timeout=120, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    with sqlite3.connect(path) as db:
+        assert db.execute("SELECT count(*) FROM spans").fetchone() == (count,)
+
+
+def test_a_stuck_store_gets_no_more_than_the_patience_and_what_is_lost_is_said(tracer, sink, caplog):
+    work = tracer.observe(lambda: None, name="work")
+    sink.gate.clear()
+    for _ in range(3):
+        work()
+    with caplog.at_level(logging.WARNING, "agenttrace"):
+        tracer._pipeline.finish_up(Patience(0.2))
+    (said,) = [r.getMessage() for r in caplog.records if "process ended" in r.getMessage()]
+    assert said.startswith("3 spans were not stored")
+    assert "tracer.flush(timeout=)" in said
+
+
+def test_nothing_is_said_where_all_is_stored(tracer, caplog):
+    tracer.observe(lambda: None, name="work")()
+    with caplog.at_level(logging.WARNING, "agenttrace"):
+        tracer._pipeline.finish_up(Patience(30.0))
+    assert caplog.records == []
+
+
+def test_patience_is_renewed_no_longer_than_for_the_most_there_is(monkeypatch):
+    now = 100.0
+    monkeypatch.setattr(process_end.time, "monotonic", lambda: now)
+    patience = Patience(1.0)
+    ends = []
+    for second in range(15):
+        now = 100.0 + second * 0.9
+        ends.append(now + patience.renew())
+    assert ends[0] == pytest.approx(101.0)
+    assert max(ends) == pytest.approx(max(110.0, now))
+    assert patience.left() == 0.0
+
+
+def test_patience_that_is_not_renewed_ends(monkeypatch):
+    now = 100.0
+    monkeypatch.setattr(process_end.time, "monotonic", lambda: now)
+    patience = Patience(1.0)
+    now = 100.75
+    assert patience.left() == pytest.approx(0.25)
+    now = 101.5
+    assert patience.left() == 0.0
+
+
+def test_spans_of_another_thread_that_never_rests_are_not_waited_for(tracer, sink):
+    """The end waits for what had ended before it, however much is recorded meanwhile."""
+    work = tracer.observe(lambda: None, name="work")
+    work()
+    started = time.monotonic()
+    original, more = sink.write, iter(range(1_000))
+
+    def write(batch):
+        if next(more, None) is not None:
+            work()
+        original(batch)
+
+    sink.write = write
+    tracer._pipeline.finish_up(Patience(30.0))
+    assert time.monotonic() - started < 30.0
+    assert sink.names[:1] == ["work"]
