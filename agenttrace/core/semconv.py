@@ -115,6 +115,8 @@ OTHER_INPUT = "agenttrace.input"
 
 RECORDED = "agenttrace.recorded"
 """True on the root of a run that was given as data: its calls have no durations, nor a root of their own."""
+NOTES_LEFT_OUT = "agenttrace.notes_left_out"
+"""How many logs, scores and attributes of a span there was no room for."""
 TAGS = "agenttrace.tags"
 METADATA = "agenttrace.metadata"
 """What was said of a trace, by name; on its root."""

@@ -27,8 +27,14 @@ if TYPE_CHECKING:
     from agenttrace.core.protocols import ChatModel
 
 COPIED = ("input", "actual_output", "context", "retrieval_context", "tools_called", "additional_metadata")
-"""What a run fills in: copied at the call, because the caller may change it later. The rest is what the user
-wrote beforehand: kept by reference, since it may hold matchers."""
+"""What a run fills in: copied at the call, because the caller may change it later."""
+
+EXPECTED = ("expected_output", "expected_tools", "expected_state", "turns")
+"""What the user wrote beforehand, and may change for the next call: mappings, lists and tuples are copied,
+what they hold, such as matchers, is not."""
+
+_DEEPEST = 100
+"""Levels of what is expected that are copied: one that holds itself has no end."""
 
 _SPAN_ID = re.compile("[0-9a-fA-F]{16}")
 
@@ -151,6 +157,10 @@ def make_request(
             fields[name] = value = freeze(value)
             if type(value) is Frozen:
                 weight += value.size
+    copies: dict[int, Any] = {}
+    for name in EXPECTED:
+        if name in fields:
+            fields[name] = _with_own_containers(fields[name], _DEEPEST, copies)
     return Request(
         scorers,
         fields,
@@ -164,6 +174,29 @@ def make_request(
         alerts,
         handle=EvaluationHandle(record),
     )
+
+
+def _with_own_containers(value: Any, levels: int, copies: dict[int, Any]) -> Any:
+    """The value with copies of its mappings, lists and tuples, of Python's own types, as deep as `levels`.
+
+    `copies` holds those made so far by the identity of what was copied: what stands in several places, or
+    in itself, is copied once.
+    """
+    kind = type(value)
+    if not levels or (kind is not dict and kind is not list and kind is not tuple):
+        return value
+    if id(value) in copies:
+        return copies[id(value)]
+    if kind is dict:
+        mapping = copies[id(value)] = value.copy()
+        for key, item in value.copy().items():
+            mapping[key] = _with_own_containers(item, levels - 1, copies)
+        return mapping
+    items = copies[id(value)] = list(value)
+    items[:] = [_with_own_containers(item, levels - 1, copies) for item in items]
+    if kind is tuple:
+        copies[id(value)] = tuple(items)
+    return copies[id(value)]
 
 
 def key_of_span(span_id: Any, record: Record | None) -> int:

@@ -19,7 +19,7 @@ from agenttrace.tracing.record import EXTRA, OBSERVED, SCOPE, Record, Scope, key
 from agenttrace.tracing.steps import freeze_one
 
 MAX_NOTES = 1_000
-"""Logs, scores or attributes that one span keeps."""
+"""Logs, scores or attributes that one span keeps. Further ones are counted in an attribute."""
 
 
 class LiveSpan:
@@ -70,9 +70,11 @@ class LiveSpan:
 
     def set_attribute(self, name: str, value: Any) -> None:
         """Add an attribute."""
-        attributes = self._notes().setdefault("attributes", {})
-        if len(attributes) < MAX_NOTES:
-            attributes[as_text(name)] = self._freeze(value)
+        attributes, name = self._notes().setdefault("attributes", {}), as_text(name)
+        if len(attributes) < MAX_NOTES or name in attributes:
+            attributes[name] = self._freeze(value)
+        else:
+            self._leave_out()
 
     def set_name(self, name: str) -> None:
         """Give the span another name."""
@@ -109,6 +111,8 @@ class LiveSpan:
         logs = self._notes().setdefault("logs", [])
         if len(logs) < MAX_NOTES:
             logs.append(snapshot({"message": message, "label": label, "score": score})[0])
+        else:
+            self._leave_out()
 
     def add_score(self, score: Score) -> None:
         """Add a score, which is stored with the span.
@@ -123,6 +127,13 @@ class LiveSpan:
         scores = self._notes().setdefault("scores", [])
         if len(scores) < MAX_NOTES:
             scores.append(score)
+        else:
+            self._leave_out()
+
+    def _leave_out(self) -> None:
+        """Count a note for which there is no room, so that the span does not look complete."""
+        attributes = self._notes().setdefault("attributes", {})
+        attributes[semconv.NOTES_LEFT_OUT] = attributes.get(semconv.NOTES_LEFT_OUT, 0) + 1
 
     def _notes(self) -> dict[str, Any]:
         record = self._record

@@ -21,6 +21,7 @@ from agenttrace import (
     ScorerError,
     ToolOrderScorer,
     Tracer,
+    gt,
 )
 from agenttrace.core.trace import Trace
 from agenttrace.online.alerts import log_alert, webhook
@@ -28,7 +29,7 @@ from agenttrace.online.evaluator import OnlineEvaluator
 from agenttrace.online.handle import EvaluationHandle
 from agenttrace.online.request import _started, at_work, make_request, owner_text
 from agenttrace.online.worker import SPAN_SECONDS, OnlineWorker
-from agenttrace.scorers import LoopScorer, ToolPermissionScorer
+from agenttrace.scorers import ExactMatchScorer, LoopScorer, ToolPermissionScorer
 from agenttrace.scoring.isolation import Isolation
 from agenttrace.store import MemoryStore, SQLiteStore
 
@@ -171,6 +172,24 @@ def test_what_is_given_is_copied_at_the_call(tracer):
     documents.append("added later")
     [score] = handle.result(60)
     assert score.details["documents"] == ["one"]
+
+
+def test_what_is_expected_is_copied_too_its_matchers_are_not(tracer):
+    expected = {"order": [gt(6), {"paid": True}], "parts": ([1],)}
+    actual = {"order": [7, {"paid": True}], "parts": ([1],)}
+    handle = tracer.async_evaluate([ExactMatchScorer()], expected_output=expected, actual_output=actual)
+    expected["order"].append("added later")
+    expected["order"][1]["paid"] = False
+    expected["parts"][0].clear()
+    [score] = handle.result(60)
+    assert score.value == 1.0, score.reason
+
+
+def test_what_is_expected_may_hold_itself(tracer):
+    expected = [1]
+    expected += [expected, expected]
+    handle = tracer.async_evaluate([Length()], expected_output=expected, actual_output="0123456789")
+    assert handle.result(60)
 
 
 def test_a_broken_scorer_is_errored_and_spoils_no_other(tracer):

@@ -143,8 +143,13 @@ class TestRunningCall:
             for n in range(3_000):
                 span.log(n)
                 span.set_attribute(str(n), n)
-        assert len(only(captured).attributes) == 1_001
-        assert len(only(captured).attributes["agenttrace.logs"]) == 1_000
+                if n == 1_500:
+                    span.set_attribute("0", "later")
+        attributes = only(captured).attributes
+        assert len(attributes) == 1_002
+        assert len(attributes["agenttrace.logs"]) == 1_000
+        assert attributes["0"] == "later"
+        assert attributes["agenttrace.notes_left_out"] == 4_000
 
     def test_may_be_told_things_by_another_thread_until_long_after(self, tracer):
         """Scenario 21."""
