@@ -5,6 +5,7 @@ Exit codes: 0 passed or done, 1 examples failed, 2 wrong usage or an error, 130 
 
 from __future__ import annotations
 
+import errno
 import os
 import shlex
 import shutil
@@ -26,6 +27,7 @@ BROKEN = 2
 INTERRUPTED = 130
 PIPE_CLOSED = 141
 """What a shell reports for a program that a closed pipe ended."""
+_OF_A_FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 
 
 class LazyGroup(click.Group):
@@ -185,9 +187,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
             reconfigure(errors="backslashreplace")
     code = _code_of(arguments)
     try:
-        sys.stdout.flush()
+        if sys.stdout is not None:  # as where a parent closed it before it started us
+            sys.stdout.flush()
     except BrokenPipeError:
         code = _pipe_closed()
+    except OSError as error:  # no space left, for one
+        code = _not_written(error)
     sys.exit(code)
 
 
@@ -210,6 +215,11 @@ def _code_of(arguments: Sequence[str] | None) -> int:
     except AgentTraceError as error:
         click.echo(f"Error: {safe(str(error))}", err=True)
         return BROKEN
+    except OSError as error:
+        if error.filename is None and error.errno in _OF_A_FULL_DISK:
+            return _not_written(error)
+        traceback.print_exc()
+        return BROKEN
     except Exception:  # choke-point: exit code 1 would say that examples failed
         traceback.print_exc()
         return BROKEN
@@ -220,6 +230,13 @@ def _pipe_closed() -> int:
     """Send stdout to /dev/null, so that the interpreter's own flush at exit raises nothing."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return PIPE_CLOSED
+
+
+def _not_written(error: OSError) -> int:
+    """Say that stdout takes no more, and keep the interpreter's own flush at exit from saying it again."""
+    click.echo(f"Error: the output could not be written: {error}", err=True)
+    _pipe_closed()
+    return BROKEN
 
 
 def own_command() -> str:

@@ -98,7 +98,7 @@ def _is_an_answer(message: Mapping[str, Any], kind: str) -> bool:
 
 def part_of(block: Mapping[str, Any]) -> Request | Result | None:
     """The call that one block of a message asks for or answers; None for a block of another kind."""
-    kind = block.get("type")
+    kind = _type_of(block)
     if kind in _TEXTS:
         return None
     if not _HOLDERS.isdisjoint(block):
@@ -110,7 +110,6 @@ def part_of(block: Mapping[str, Any]) -> Request | Result | None:
             answered = as_mapping(block.get(name))
             if answered is not None:
                 return _answer_inside(answered)
-    kind = str(kind or "")
     if kind in _ASKS or kind.endswith("tool_use"):
         return Request(*name_and_arguments(block), _id_of(block), block)
     if kind in _ANSWERS:
@@ -240,11 +239,17 @@ def _marked_as_failed(answer: Mapping[str, Any]) -> bool | None:
 
 
 def _is_text(block: Mapping[str, Any]) -> bool:
-    return block.get("type") in _TEXTS or block.keys() == {"text"}
+    return _type_of(block) in _TEXTS or block.keys() == {"text"}
+
+
+def _type_of(block: Mapping[str, Any], default: str = "") -> str:
+    """The type of a block; what stands there and is no text is none that is known."""
+    kind = block.get("type", default)
+    return kind if isinstance(kind, str) else ""
 
 
 def _block_text(block: Mapping[str, Any]) -> str:
-    if block.get("type", "text") not in _PLAIN_BLOCKS:
+    if _type_of(block, "text") not in _PLAIN_BLOCKS:
         return ""
     text = block.get("text") or block.get("content") or block.get("refusal")
     return text if isinstance(text, str) else ""

@@ -11,7 +11,7 @@ from uuid import uuid4
 from agenttrace.core.errors import ConfigError, DatasetError
 from agenttrace.core.score import Mean, Score, asked_counts, mean_data, mean_values
 from agenttrace.core.scorer_data import ScorerData
-from agenttrace.core.text import described, error_line, short_line
+from agenttrace.core.text import described, error_line, printable, short_line
 
 if TYPE_CHECKING:
     from agenttrace.core.aggregates import ReportSummary
@@ -328,7 +328,8 @@ class EvaluationReport(Sequence[ScoringResult]):
             more = f"… {len(self) - len(shown[:_PRINTED])} more results"
             bad = f", {len(shown) - _PRINTED} of which did not pass" if len(shown) > _PRINTED else ""
             lines.append(f"{more}{bad}: report_text and the results have them")
-        return "\n".join([*lines, *(self.mean_lines if len(self) > 1 else ()), *self.vacuous_lines])
+        lines += [*(self.mean_lines if len(self) > 1 else ()), *self.vacuous_lines]
+        return printable("\n".join(lines))
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe data."""

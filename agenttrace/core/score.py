@@ -17,7 +17,7 @@ from agenttrace.core.errors import ScorerError, error_text
 from agenttrace.core.later import make_when_read
 from agenttrace.core.marks import text_without_digests, without_digests
 from agenttrace.core.numbers import is_number
-from agenttrace.core.text import short_line
+from agenttrace.core.text import printable, short_line
 
 _REASON = 300
 _REPR = 120
@@ -92,8 +92,9 @@ class Score:
         """Judge a value against its threshold.
 
         Raises:
-            ValueError: `value` is not a number in 0..1 (NaN and bool included), or `reason` is no text: a
-                scorer that produces one is broken, and the evaluation reports it as errored.
+            ValueError: `value` is not a number in 0..1 (NaN and bool included), `threshold` is NaN, or
+                `reason` is no text: a scorer that produces one is broken, and the evaluation reports it as
+                errored.
         """
         if type(reason) is not str and not isinstance(reason, str):
             raise ValueError(f"a score's reason is a text, got {reason!r} from {name!r}")
@@ -102,6 +103,8 @@ class Score:
             raise ValueError(f"a score must be a number from 0 to 1, got {value!r} from {name!r}")
         value = number
         passed = value <= threshold if lower_is_better else value >= threshold
+        if threshold != threshold:  # NaN, with which nothing ever passes
+            raise ValueError(f"a threshold is a number, got {threshold!r} for {name!r}")
         make = partial(changed, _BLANK) if cls is Score else cls  # twice as fast as `__init__`
         return make(
             name=name,
@@ -158,7 +161,7 @@ class Score:
         """One line: ``Tool Order: 0.5 (threshold 1) failed: 1 of 2 expected calls aligned``."""
         value = "" if self.value is None else f" {self.value:.4g} (threshold {self.threshold:g})"
         reason = f": {short_line(self.reason, _REASON)}" if self.reason else ""
-        return f"{short_line(self.name, _REASON)}:{value} {self.outcome}{reason}"
+        return printable(f"{short_line(self.name, _REASON)}:{value} {self.outcome}{reason}")
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the page of agenttrace.viewer, loaded on use as it needs much else."""

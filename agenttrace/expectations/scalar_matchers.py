@@ -126,6 +126,8 @@ class _Approx(Matcher):
     def __post_init__(self) -> None:
         if not is_number(self.value):
             raise ExpectationError(f"approx takes a number, got {self.value!r}")
+        if self.value != self.value:  # no number is near NaN, not even itself
+            raise ExpectationError("approx takes a number that others can be near, got nan")
         numbers: tuple[Any, ...] = (self.value, self.abs, self.rel)
         for number in numbers:
             if type(number) is int and abs(number) > _LARGEST:

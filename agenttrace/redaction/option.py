@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from agenttrace.core.errors import ConfigError
 from agenttrace.redaction.options import LEVELS
@@ -29,7 +29,7 @@ def redaction_of(redact: Redact) -> Redaction:
     if callable(redact):
         return Redaction(call=redact)
     asked: object = redact
-    names = list(asked) if isinstance(asked, Iterable) and not isinstance(asked, bytes) else None
+    names = list(asked) if isinstance(asked, Iterable) and not isinstance(asked, bytes | Mapping) else None
     if names is None or not all(isinstance(name, str) and name for name in names):
         raise ConfigError(_wanted(redact))
     return Redaction(names)

@@ -18,7 +18,7 @@ MOST = 10.0
 """Seconds for which the end is delayed while spans do get through. A supervisor kills after ten or thirty."""
 
 LEFT = (
-    "{} spans were not stored: the process ended while they waited; call tracer.flush(timeout=) before that, "
+    "the process ended before everything was stored, spans lost: {}; call tracer.flush(timeout=) before, "
     "or find out with `agenttrace doctor` why the store is slow"
 )
 

@@ -15,6 +15,7 @@ from agenttrace.core.losses import LOSSES
 from agenttrace.core.span import Span
 from agenttrace.store import SQLiteStore, memory_note
 from agenttrace.tracing import pipeline as pipelines
+from agenttrace.tracing import process_end
 
 
 @pytest.fixture
@@ -164,8 +165,8 @@ class Stalled:
 def tell_losses(tracer):
     """What the end of the process does, for this tracer alone: others may live in the same process."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(pipelines, "_pipelines", [tracer._pipeline])
-        pipelines._flush_at_exit()
+        patched.setattr(process_end, "_waited_for", [tracer._pipeline])
+        process_end._finish_all()
 
 
 class TestDroppedSpans:

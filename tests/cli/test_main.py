@@ -1,5 +1,7 @@
+import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -84,3 +86,20 @@ def test_a_reader_that_goes_away_is_no_error():
     flood.stderr.close()
     assert flood.wait(timeout=30) == 141
     assert errors == ""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device here that is always full")
+def test_an_output_for_which_there_is_no_space_is_said_in_a_line():
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "agenttrace", "--help"], stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert done.returncode == 2
+    assert done.stderr.startswith("Error: the output could not be written:")
+    assert "Traceback" not in done.stderr
+
+
+def test_without_a_stdout_nothing_breaks():
+    command = f"{shlex.quote(sys.executable)} -m agenttrace --help >&-"
+    done = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (0, "")

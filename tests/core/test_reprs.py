@@ -2,7 +2,7 @@
 
 import pytest
 
-from agenttrace import Example, run_evaluation
+from agenttrace import Example, Score, run_evaluation
 from agenttrace.runs.baseline import compare_runs, record_of_report
 from agenttrace.scorers import ToolOrderScorer
 from agenttrace.store import MemoryStore
@@ -61,3 +61,13 @@ def test_a_printed_report_of_many_results_is_bounded(report):
     many = str(type(report)(results=report.results * 10)).splitlines()
     assert len(many) < 120
     assert "… 270 more results, 70 of which did not pass: report_text and the results have them" in many
+
+
+def test_what_a_report_and_a_score_print_moves_no_cursor():
+    bad = "a\x1b[2J\x07\u202e"
+    score = Score.of(bad, 0.0, 1.0, reason=bad)
+    report = run_evaluation(
+        [Example(name=bad, tools_called=[bad], expected_tools=["b"])], [ToolOrderScorer()]
+    )
+    for text in (str(report), str(score), repr(score)):
+        assert not set(text) & set("\x1b\x07\u202e"), text

@@ -27,3 +27,9 @@ def test_the_number_itself_is_compared_not_what_its_class_says_of_it():
 def test_what_is_no_number_from_0_to_1_is_no_score(value):
     with pytest.raises(ValueError, match="a score must be a number from 0 to 1"):
         Score.of("s", value, 0.5)
+
+
+@pytest.mark.parametrize("lower_is_better", [True, False])
+def test_a_threshold_that_nothing_can_reach_is_refused(lower_is_better):
+    with pytest.raises(ValueError, match="a threshold is a number, got nan for 's'"):
+        Score.of("s", 0.5, float("nan"), lower_is_better=lower_is_better)

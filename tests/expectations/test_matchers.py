@@ -101,7 +101,7 @@ def test_semantic_without_a_judge_is_an_error_and_no_score() -> None:
     "make",
     [
         lambda: re_("("), lambda: re_(3), lambda: re_(b"a"), lambda: re_("a{99999999999999}"),
-        lambda: approx("1"), lambda: approx(1, abs=-1),
+        lambda: approx("1"), lambda: approx(1, abs=-1), lambda: approx(float("nan")),
         lambda: approx(True),
         lambda: approx(1, rel=float("nan")), lambda: gt([1]), lambda: gt(True), one_of, has,
         lambda: length(-1), lambda: length("a"), lambda: type_("strnig"), lambda: type_(object),

@@ -76,6 +76,10 @@ class TestChoices:
         assert redaction_of(own) is own
         assert redaction_of(None).level == "standard"
 
+    def test_a_mapping_is_no_list_of_names(self):
+        with pytest.raises(ConfigError, match="redact is a list of names or a function"):
+            redaction_of({"names": ["plan"]})
+
     @pytest.mark.parametrize(
         ("options", "message"),
         [

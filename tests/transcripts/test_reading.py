@@ -469,3 +469,12 @@ def test_wrong_values_anywhere_are_an_error_of_ours_or_a_trace(data, which):
     for trace in traces:
         assert all(one.start_ns <= one.end_ns for one in trace.tool_calls)
         json.dumps(trace.to_dict())
+
+
+@pytest.mark.parametrize("wrong", [[None], {"a": [1]}])
+def test_a_block_whose_type_is_no_text_is_read_as_one_of_no_known_type(tmp_path, wrong):
+    session = [
+        claude("user", "go", 1),
+        claude("assistant", [{"type": wrong}, {"type": "text", "text": "ok"}], 2),
+    ]
+    assert only(write(tmp_path / "session.jsonl", session)).output == "ok"
