@@ -34,7 +34,7 @@ _MARK = b"agenttrace "
 _NOTE_BYTES = 200
 _RANGE = "hhqqi0q"  # struct flock: kind, whence, start, length (0: all), process (0: the handle's own)
 
-_FORK_TIMEOUT = 1.0
+_FORK_TIMEOUT = 3.0
 _IMPORT_TIMEOUT = 10.0
 
 
@@ -170,16 +170,30 @@ def _wait(handle: int, timeout: float) -> bool:
 class ForkLock:
     """Held by one thread at a time, and by a thread while it forks, so that no other thread is at work then.
 
-    A fork waits for it for a second at most, since a file may hang. It waits longer while its holder imports
-    a module: a child that inherits the lock of a half imported module would wait for that for ever.
+    A fork waits for it for three seconds at most, since a file may hang. A child that is forked within a
+    write can write that file no more: its SQLite takes the parent's lock for one of its own. A fork waits
+    longer while its holder imports a module: a child that inherits the lock of a half imported module would
+    wait for that for ever.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._fork_first = threading.Lock()
         self._importing = False
         self._forking = False
-        self.acquire = self._lock.acquire
         self.release = self._lock.release
+
+    def acquire(self, timeout: float = -1.0) -> bool:
+        """Wait up to `timeout` seconds, or until it is free; returns True if the lock is held.
+
+        A fork that waits goes first: a writer that lets go and takes it again at once would leave it no
+        moment to come in.
+        """
+        if self._fork_first.locked():
+            if not self._fork_first.acquire(timeout=timeout):
+                return False
+            self._fork_first.release()
+        return self._lock.acquire(timeout=timeout)
 
     @contextmanager
     def for_an_import(self) -> Iterator[None]:
@@ -193,8 +207,14 @@ class ForkLock:
 
     def before_fork(self) -> bool:
         """Take it for the fork; returns True if that was possible in time."""
-        self._forking = self._lock.acquire(timeout=_IMPORT_TIMEOUT if self._importing else _FORK_TIMEOUT)
+        with self._fork_first:
+            self._forking = self._lock.acquire(timeout=_IMPORT_TIMEOUT if self._importing else _FORK_TIMEOUT)
         return self._forking
+
+    @property
+    def is_held_by_another(self) -> bool:
+        """In a forked child: whether another thread of its parent held it at the fork."""
+        return not self._forking and self._lock.locked()
 
     def after_fork_in_parent(self) -> None:
         """Let others go on."""

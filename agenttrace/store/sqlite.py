@@ -535,7 +535,9 @@ class SQLiteStore(Store, KeepsUnsent, KeepsWatch, KeepsResults):
         """In the child: start empty. What the parent has yet to store is stored by the parent."""
         if self._process != os.getpid():
             self._writer.abandon()
+            forked_within_a_write = self._using.is_held_by_another
             self._begin()
+            self._writer.forked_within_a_write = forked_within_a_write
 
     def health(self) -> StoreHealth:
         """The state of this moment."""

@@ -29,6 +29,10 @@ T = TypeVar("T")
 Action = Callable[[sqlite3.Connection, FunctionIds], T]
 
 _CLOSE_TIMEOUT = 0.5
+_FORKED = (
+    "; this process was forked while its parent wrote, and SQLite takes the parent's lock for its own: "
+    "fork before the parent records much, or start it with multiprocessing's spawn"
+)
 _SLICE_SECONDS = 0.05
 _LEAST_ROWS = 1_000
 
@@ -60,6 +64,7 @@ class Writer:
         self._old_rows = 0
         self._stored_here = 0
         self._stored_in_replaced_file: int | None = None
+        self.forked_within_a_write = False
 
     def write(self, action: Action[T], spans: int = 0) -> T:
         """Run an action in a transaction of its own; `spans` is how many it stores.
@@ -81,7 +86,8 @@ class Writer:
                     if self._lock.is_refused():
                         raise Unavailable(_NO_LOCKS) from error
                     self._health.busy += 1
-                    raise ExportError(f"{self.path} is locked by another process: {error}") from error
+                    hint = _FORKED if self.forked_within_a_write else ""
+                    raise ExportError(f"{self.path} is locked by another process: {error}{hint}") from error
                 if last or trouble == "unavailable":
                     self._release()
                     raise Unavailable(f"{error}") from error

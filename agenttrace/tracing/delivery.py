@@ -40,6 +40,11 @@ LARGEST_BATCH = 9 * BATCH
 """The most records that are stored in one go: more while many wait, so that the writer keeps up beside a busy
 thread. Whole batches, since 3,200 rows are one statement."""
 
+_LONG_WRITE = 0.8
+_SHORT_WRITE = 0.4
+"""Seconds. Other processes, and a fork, wait for a write. One that takes long, because busy threads leave the
+writer little time or the disk is slow, is followed by a smaller one, and a short one by a larger one."""
+
 _SPAN_ERRORS = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError)
 """What a store raises for a span that it cannot store. Anything else is a passing failure of the store."""
 
@@ -74,6 +79,7 @@ class Delivery:
         self.pending: list[Span | SpanRow] = []
         self.accepted = 0
         self.store_check = StoreCheck(store)
+        self._largest_batch = BATCH
         self.unreadable = 0
         self.rejected = 0
         self.not_exported = 0
@@ -101,7 +107,7 @@ class Delivery:
         from, and are skipped.
         """
         weight = 0
-        most = max(min(len(queue) // 2, LARGEST_BATCH) // BATCH, 1) * BATCH
+        most = max(min(len(queue) // 2, self._largest_batch) // BATCH, 1) * BATCH
         encoder, pending = self._encoder_of_rows(), self.pending
         row_of, since = None if encoder is None else encoder.row, self.since
         while queue and len(pending) < most:
@@ -173,6 +179,7 @@ class Delivery:
 
     def _store(self) -> bool:
         spans, scores, known = _as_spans(self.pending), self._pending_scores, known_tools()
+        began = time.monotonic()
         try:
             tools = self._new_tools(spans, known)
             self.store.write(Batch(spans, scores, tools, self.send_to, recorder=self.recorder))
@@ -183,11 +190,19 @@ class Delivery:
             self._warn_not_stored(error)
             return False
         self.accepted += len(spans)
+        self._pace(time.monotonic() - began)
         if spans:
             self._tools_stored[spans[0].project] = known
         self.pending, self._pending_scores = [], []
         self._hand_over(spans, scores)
         return True
+
+    def _pace(self, seconds: float) -> None:
+        """Let the next writes be smaller if this one took long, and larger again if it was short."""
+        if seconds > _LONG_WRITE:
+            self._largest_batch = max(self._largest_batch // 3, BATCH)
+        elif seconds < _SHORT_WRITE and self._largest_batch < LARGEST_BATCH:
+            self._largest_batch = min(self._largest_batch + BATCH, LARGEST_BATCH)
 
     def _store_singly(self, spans: Sequence[Span], scores: list[ScoreRow]) -> bool:
         """Store spans, then scores, one by one; those that the store cannot take are counted and dropped."""

@@ -2,10 +2,12 @@ import errno
 import fcntl
 import os
 import stat
+import threading
+import time
 
 import pytest
 
-from agenttrace.store.lock import FileLock
+from agenttrace.store.lock import FileLock, ForkLock
 
 
 def assert_one_holder_at_a_time(path):
@@ -97,3 +99,35 @@ def test_a_pipe_in_the_place_of_the_lock_has_no_note(tmp_path):
     assert lock.acquire(0)
     lock.write_note("a note")
     lock.release()
+
+
+def test_a_fork_goes_before_a_thread_that_takes_the_lock_again_at_once():
+    lock, ends, rounds = ForkLock(), threading.Event(), []
+
+    def write_without_rest():
+        while not ends.is_set():
+            lock.acquire()
+            time.sleep(0.01)
+            rounds.append(None)
+            lock.release()
+
+    writer = threading.Thread(target=write_without_rest)
+    writer.start()
+    try:
+        for _ in range(20):
+            before = len(rounds)
+            assert lock.before_fork()
+            assert len(rounds) - before <= 2
+            lock.after_fork_in_parent()
+    finally:
+        ends.set()
+        writer.join()
+
+
+def test_a_child_knows_whether_it_was_forked_within_a_write():
+    lock = ForkLock()
+    assert lock.before_fork()
+    assert not lock.is_held_by_another
+    lock.after_fork_in_parent()
+    lock.acquire()
+    assert lock.is_held_by_another

@@ -21,6 +21,7 @@ from agenttrace.core.errors import ExportError
 from agenttrace.process import signal_safe
 from agenttrace.tracer import Tracer
 from agenttrace.tracing import pipeline as pipelines
+from agenttrace.tracing.delivery import BATCH, LARGEST_BATCH
 from agenttrace.tracing.process_end import Patience
 
 
@@ -558,6 +559,33 @@ class TestShutdown:
         sink.gate.clear()
         work()
         assert not tracer.shutdown(0.1)
+
+
+class TestPace:
+    """Other processes, and forks, wait for a write: it should not take long."""
+
+    def test_a_write_that_took_long_is_followed_by_smaller_ones_and_short_ones_by_larger(self, tracer):
+        delivery = tracer._pipeline._delivery
+        for _ in range(20):
+            delivery._pace(0.1)
+        assert delivery._largest_batch == LARGEST_BATCH
+        delivery._pace(0.6)
+        assert delivery._largest_batch == LARGEST_BATCH
+        sizes = []
+        for _ in range(4):
+            delivery._pace(2.0)
+            sizes.append(delivery._largest_batch)
+        assert sizes == [3 * BATCH, BATCH, BATCH, BATCH]
+
+    def test_what_waits_is_stored_in_writes_as_large_as_the_last_ones_allow(self, tracer, work, sink):
+        sink.gate.clear()
+        for n in range(20 * BATCH):
+            work(n)
+        tracer._pipeline._delivery._pace(5.0)
+        sink.gate.set()
+        assert tracer.flush(60)
+        assert max(sink.batches) > BATCH
+        assert sink.batches[1] <= 2 * BATCH
 
 
 class TestExit:
