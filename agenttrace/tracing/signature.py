@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
+from agenttrace.core.interruptions import pass_on_interruption
 from agenttrace.core.snapshot import LEAVES
 
 Parameters = list[inspect.Parameter]
@@ -143,7 +144,8 @@ def parameters_shown(function: Callable[..., Any], accepted: FunctionType) -> Pa
         return None
     try:
         shown = list(inspect.signature(function).parameters.values())
-    except (ValueError, TypeError):
+    except (Exception, SystemExit, GeneratorExit) as error:  # choke-point: `__signature__` may be code
+        pass_on_interruption(error)
         return None
     return None if not shown or _are_alike(code_parameters(accepted), shown) else shown
 

@@ -400,3 +400,18 @@ def test_a_generator_lets_go_of_what_it_has_yielded(tracer):
     gc.collect()
     assert kept() is None
     steps.close()
+
+
+@pytest.mark.parametrize("error", [SystemExit("no"), RuntimeError("no"), GeneratorExit()])
+def test_a_signature_that_raises_keeps_nothing_from_being_decorated(tracer, store, error):
+    class Tool:
+        @property
+        def __signature__(self):
+            raise error
+
+        def __call__(self, n):
+            return n + 1
+
+    assert tracer.observe(Tool(), name="work")(1) == 2
+    assert tracer.flush(60)
+    assert len(store.traces()) == 1
