@@ -33,12 +33,15 @@ class CallPaths:
 
     def __init__(self, by_key: Mapping[int, Span]) -> None:
         self._by_key = by_key
-        self._below: dict[int, CallPath] = {}
+        self._below: dict[int | None, CallPath] = {}
 
     def __call__(self, span: Span) -> CallPath:
         """Where the call of this span stands."""
-        above = self._below_parent_of(span)
-        agent, attributes = above.agent, span.attributes
+        attributes = span.attributes
+        above = self._below.get(span.parent_key) or self._below_parent_of(span)
+        if not attributes:
+            return above
+        agent = above.agent
         # Other libraries put the agent's name on the call, too, beside the agent's own span.
         name = attributes.get(semconv.AGENT_NAME)
         if isinstance(name, str) and not (agent and semconv.RECEIVED in attributes):

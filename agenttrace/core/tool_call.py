@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, final, get_args
 
 from agenttrace.core.errors import ExpectationError, did_you_mean
 from agenttrace.core.marks import not_read, not_recorded
-from agenttrace.core.span import SpanError, Status
+from agenttrace.core.span import Span, SpanError, Status
 from agenttrace.core.tool import ToolDefinition
 
 
@@ -141,6 +141,48 @@ class ToolCall:
                 why = self.error.message.strip().partition("\n")[0][:100] or why
             return f"attempted, not executed ({why})"
         return "requested, execution not recorded" if self.status == "requested" else ""
+
+
+class _Unfinished(ToolCall):
+    """A call whose fields are being set: one by one, as each of a frozen class's costs a call of its own."""
+
+    __slots__ = ()
+    __setattr__ = object.__setattr__
+    __delattr__ = object.__delattr__  # with one of ours, setting would not be the interpreter's own either
+
+
+def plain_call(
+    span: Span,
+    index: int,
+    agent: str,
+    path: tuple[str, ...],
+    turn: int | None,
+    tool: ToolDefinition | None,
+    window: Window | None,
+) -> ToolCall:
+    """The call of a span that says nothing beside its fields, as of most; in a fifth of the time."""
+    call = _Unfinished.__new__(_Unfinished)
+    call.name = span.name
+    call.arguments = span.input or {}
+    call.output = span.output
+    call.error = span.error
+    call.status = span.status
+    call.index = index
+    call.start_ns = span.start_ns
+    call.end_ns = span.end_ns
+    call.agent = agent
+    call.path = path
+    call.parent_id = span.parent_id
+    call.span_id = span.span_id
+    call.turn = turn
+    call.tool = tool
+    call.arguments_error = None
+    call.from_answer = False
+    call.metadata = {}
+    call.window = window
+    call.remedy = None
+    call.__class__ = ToolCall
+    return call
 
 
 def are_unordered(one: ToolCall, other: ToolCall) -> bool:

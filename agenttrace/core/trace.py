@@ -19,7 +19,7 @@ from agenttrace.core.model_requests import LLM, ModelRequest, cut_answer, offere
 from agenttrace.core.span import Span, SpanError
 from agenttrace.core.state import STATE, StateReading
 from agenttrace.core.tool import ToolDefinition
-from agenttrace.core.tool_call import UNRECORDED_STATUSES, ToolCall, Window
+from agenttrace.core.tool_call import UNRECORDED_STATUSES, ToolCall, Window, plain_call
 from agenttrace.core.tool_schemas import tool_definitions
 from agenttrace.core.unrecorded_calls import unrecorded_calls
 
@@ -221,15 +221,19 @@ class Trace:
         requests: list[ModelRequest] = []
         if not self.is_recorded_run:
             requests = unrecorded_calls(self.spans, self.tools, self.by_key, self._ancestors)
+        place_of = CallPaths(self.by_key)
+        if not requests:
+            return tuple(
+                self._tool_call(index, execution, window, place_of(execution.span))
+                for index, (execution, window) in enumerate(ordered)
+            )
         made = [execution.span.start_ns for execution, _ in ordered]
         # A request stands before the first call that began after it: until there, none of them is later.
         stand: list[tuple[int, tuple[Execution, Window | None] | ModelRequest]] = [
             *zip(accumulate(made, max), ordered, strict=True),
             *((request.start_ns, request) for request in requests),
         ]
-        if requests:
-            stand.sort(key=lambda one: one[0])
-        place_of = CallPaths(self.by_key)
+        stand.sort(key=lambda one: one[0])
         return tuple(
             self._requested_call(index, each, place_of(each.model))
             if isinstance(each, ModelRequest)
@@ -297,7 +301,8 @@ class Trace:
     ) -> ToolCall:
         span = execution.span
         if not span.attributes and not execution.inner and span.input is not None:
-            return self._plain_call(index, span, window, place)
+            tool = span.tool or (self.tools.get(span.name) if self.is_recorded_run else None)
+            return plain_call(span, index, *place, tool, window)
         attributes = span.attributes
         arguments, tool = execution.arguments
         status, error = execution.ending
@@ -322,16 +327,6 @@ class Trace:
             window=window,
             remedy=execution.remedy if execution.output is None else None,
         )
-
-    def _plain_call(self, index: int, span: Span, window: Window | None, place: CallPath) -> ToolCall:
-        """The call of a span of our own, of which nothing else is said, as of most; in half the time."""
-        tool = span.tool or (self.tools.get(span.name) if self.is_recorded_run else None)
-        return ToolCall(
-            name=span.name, arguments=span.input or {}, output=span.output, error=span.error,
-            status=span.status, index=index, start_ns=span.start_ns, end_ns=span.end_ns, agent=place.agent,
-            path=place.path, parent_id=span.parent_id, span_id=span.span_id, turn=place.turn, tool=tool,
-            window=window,
-        )  # fmt: skip
 
     def _requested_call(self, index: int, request: ModelRequest, place: CallPath) -> ToolCall:
         return ToolCall(
