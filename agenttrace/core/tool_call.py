@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Final, Literal, final, get_args
+from typing import Any, Final, Literal, cast, final, get_args
 
 from agenttrace.core.errors import ExpectationError, did_you_mean
 from agenttrace.core.marks import not_read, not_recorded
@@ -161,7 +161,7 @@ def plain_call(
     window: Window | None,
 ) -> ToolCall:
     """The call of a span that says nothing beside its fields, as of most; in a fifth of the time."""
-    call = _Unfinished.__new__(_Unfinished)
+    call: Any = _Unfinished.__new__(_Unfinished)  # to a checker, fields of a frozen class cannot be set
     call.name = span.name
     call.arguments = span.input or {}
     call.output = span.output
@@ -182,7 +182,7 @@ def plain_call(
     call.window = window
     call.remedy = None
     call.__class__ = ToolCall
-    return call
+    return cast(ToolCall, call)
 
 
 def are_unordered(one: ToolCall, other: ToolCall) -> bool:

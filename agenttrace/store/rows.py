@@ -186,16 +186,19 @@ def span_of(trace_key: int, row: Sequence[Any], tools: dict[tuple[str, str], Too
     name, span_type, project, definition, _, span, parent, seq, _, start, end, arguments, output, rest = row
     more = EMPTY if rest is None else sound_rest(loaded(rest))
     error = more.get("error")
-    name, start = sound_text(name), sound_number(start)
+    if not type(span) is type(seq) is type(start) is type(end) is int:
+        start = sound_number(start)
+        span, seq, end = sound_number(span), sound_number(seq), sound_number(end, start)
+    name = sound_text(name)
     return Span(
         trace_key=trace_key,
-        span_key=unsigned(sound_number(span)),
+        span_key=unsigned(span),
         parent_key=None if parent is None else unsigned(sound_number(parent)),
-        index=sound_number(seq),
+        index=seq,
         name=name,
         span_type=sound_text(span_type),
         start_ns=start,
-        end_ns=sound_number(end, start),
+        end_ns=end,
         input=None if arguments is None else sound_mapping(loaded(arguments)),
         output=None if output is None else loaded(output),
         status=more.get("status", "ok"),
@@ -209,13 +212,18 @@ def span_of(trace_key: int, row: Sequence[Any], tools: dict[tuple[str, str], Too
     )
 
 
-def loaded(text: str) -> Any:
-    """The value of a JSON text; where bytes of the file are damaged, ``{"$unreadable": text}``."""
-    try:
-        from pydantic_core import from_json
+def loaded(text: str | bytes) -> Any:
+    """The value of a JSON text; where bytes of the file are damaged, ``{"$unreadable": text}``.
 
-        return from_json(text)
+    A text may be given as it lies in the file, in UTF-8: to make a string of it costs as much as to read it.
+    """
+    import pydantic_core
+
+    try:
+        return pydantic_core.from_json(text)
     except (ValueError, TypeError):  # the latter: a number, where somebody else wrote one
+        if isinstance(text, bytes):
+            return loaded(text.decode("utf-8", "replace"))
         return {"$unreadable": text if isinstance(text, str | int | float) else repr(text)}
 
 

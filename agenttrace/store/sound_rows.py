@@ -29,7 +29,9 @@ def sound_number(value: Any, otherwise: int = 0) -> int:
 
 def sound_mapping(value: Any) -> Mapping[str, Any] | None:
     """A mapping as it is; a value of another kind under the key ``$unreadable``; None stays None."""
-    return value if value is None or isinstance(value, Mapping) else {"$unreadable": value}
+    if type(value) is dict or value is None or isinstance(value, Mapping):
+        return value
+    return {"$unreadable": value}
 
 
 def sound_rest(rest: Any) -> Mapping[str, Any]:

@@ -192,6 +192,14 @@ def _part_of(db: sqlite3.Connection, ids: Sequence[str]) -> Part:
 def _read(db: sqlite3.Connection, traces: Sequence[tuple[int, str]]) -> Part:
     """The first ones of some traces, as many as are read at once; always one."""
     functions = {number: function for number, *function in db.execute(_FUNCTIONS)}
+    made_text, db.text_factory = db.text_factory, bytes  # all are JSON, which is read as it lies there
+    try:
+        return _read_spans(db, traces, functions)
+    finally:
+        db.text_factory = made_text
+
+
+def _read_spans(db: sqlite3.Connection, traces: Sequence[tuple[int, str]], functions: Functions) -> Part:
     with_rows: list[tuple[str, Rows]] = []
     looked_at, spans, characters = 0, 0, 0
     for number, trace_id in traces:
