@@ -8,7 +8,7 @@ of a repetition stands once for each round that must be, and once for all the ot
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -40,11 +40,11 @@ class Step(NamedTuple):
     """The call of a required place that has no other; `kinds` are those of `scalar_kinds`."""
 
     expected: Call
-    kinds: Mapping[str, type] | None
+    kinds: Sequence[type] | None
 
 
-def scalar_kinds(expected: Call) -> Mapping[str, type] | None:
-    """The types of an expected call's arguments, where equal ones of these types agree in every mode.
+def scalar_kinds(expected: Call) -> list[type] | None:
+    """The types of an expected call's arguments, in order, where equal ones of them agree in every mode.
 
     None where that cannot be said: not all of them are scalars that are known whole, some are ignored, or an
     output is expected, too. Free arguments have no types.
@@ -53,12 +53,13 @@ def scalar_kinds(expected: Call) -> Mapping[str, type] | None:
     if expected.output is not ANY:
         return None
     if arguments is ANY:
-        return {}
+        return []
     if type(arguments) is not dict or expected.ignore:
         return None
-    kinds: dict[str, type] = {}
-    for key, value in arguments.items():
-        kind = kinds[key] = type(value)  # 1 == True
+    kinds: list[type] = []
+    for value in arguments.values():
+        kind = type(value)  # 1 == True
+        kinds.append(kind)
         if kind not in LEAVES or (kind is str and cause_of(value) is not None):
             return None
     return kinds

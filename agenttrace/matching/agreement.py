@@ -150,7 +150,13 @@ class CallAgreement:
     @cached_property
     def failed(self) -> frozenset[str]:
         """The names of the calls that failed."""
-        return frozenset([call.name for call in self.calls if _may_have_failed(call) and call.failed])
+        return frozenset(
+            [
+                call.name
+                for call in self.calls
+                if (call.status != "ok" or call.error is not None) and call.failed
+            ]
+        )
 
     @cached_property
     def retried(self) -> frozenset[str]:
@@ -239,7 +245,7 @@ class CallAgreement:
         if not self._stands_right(expected, call):
             return False
         kinds = scalar_kinds(expected)
-        if kinds is not None and self._is_the_same(expected, kinds, call):
+        if kinds is not None and self._is_the_same(expected.arguments, kinds, call):
             return True
         return self.agreement(expected, position) == 1.0
 
@@ -248,25 +254,25 @@ class CallAgreement:
 
         A call that failed, before another one of its name that did not, is none.
         """
-        count, aliases = 0, self.selection.names
+        count, calls, aliases = 0, self.calls, self.selection.names
         for (expected, kinds), position in steps:
-            call = self.calls[position]
+            call = calls[position]
             if call.name != (self.name(expected) if aliases else expected.name):
                 break
-            is_placed = expected.agent is None and expected.turn is None
-            if not is_placed and not self._stands_right(expected, call):
+            is_anywhere = expected.agent is None and expected.turn is None
+            if not is_anywhere and not self._stands_right(expected, call):
                 break
-            is_same = kinds is not None and self._is_the_same(expected, kinds, call)
+            is_same = kinds is not None and self._is_the_same(expected.arguments, kinds, call)
             if not is_same and self.agreement(expected, position) < 1.0:
                 break
-            if _may_have_failed(call) and call.failed and call.name in self.retried:
+            may_have_failed = call.status != "ok" or call.error is not None  # of nearly none
+            if may_have_failed and call.failed and call.name in self.retried:
                 break
             count += 1
         return count
 
-    def _is_the_same(self, expected: Call, kinds: Mapping[str, type], call: ToolCall) -> bool:
+    def _is_the_same(self, wanted: Any, kinds: Sequence[type], call: ToolCall) -> bool:
         """Whether the arguments are plainly those scalars, so that they agree in every mode."""
-        wanted: Any = expected.arguments
         if wanted is ANY:
             return True
         actual = call.arguments
@@ -275,7 +281,7 @@ class CallAgreement:
         tool = call.tool or self._tools.get(call.name)
         if tool is not None and not states_all(tool, wanted):
             return False
-        return not [key for key, kind in kinds.items() if type(actual[key]) is not kind]
+        return [*map(type, map(actual.__getitem__, wanted))] == kinds  # 1 == True
 
     def differences(self, expected: Call, position: int) -> list[Difference]:
         """Where they part; empty exactly where `agreement` is 1."""
@@ -351,11 +357,6 @@ class CallAgreement:
             )
 
         return fits
-
-
-def _may_have_failed(call: ToolCall) -> bool:
-    """False, in a fraction of the time of `failed`, for nearly all calls."""
-    return call.status != "ok" or call.error is not None
 
 
 def _agree_unusual(
