@@ -13,7 +13,7 @@ from __future__ import annotations
 import io
 import pickle
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from gc import is_tracked
 from itertools import chain, islice
 from typing import Any, Literal
@@ -151,7 +151,9 @@ def freeze(value: Any, limits: Limits = RECORDED) -> Any:  # noqa: C901 - the fl
                         if size > LIGHT_TEXT:
                             long += size
                     elif not (item_kind is int or item is None or item_kind is bool or item_kind is float):
-                        break
+                        if item_kind is dict or item_kind is list:
+                            break
+                        return _mapping_with_objects(value, limits) or _packed_or_walked(value, limits)
                     if type(key) is not str:
                         break
                 else:
@@ -244,23 +246,41 @@ def _scalars(value: Iterable[Any], limits: Limits) -> Frozen:
 def _with_objects(value: list[Any] | tuple[Any, ...], limits: Limits) -> Frozen | None:
     """A short list with immutable objects, which travel by reference, or with small records and enums; None
     if it holds anything else."""
-    if type(value[0]) is dict:
+    items, size, has_long_text = _objects(value, limits)
+    if items is None:
         return None
+    return _scalars(items, limits) if has_long_text else Frozen(items, size, "whole")
+
+
+def _mapping_with_objects(value: dict[Any, Any], limits: Limits) -> Frozen | None:
+    """A short mapping with such values; None if it holds anything else, or a long text."""
+    copy = value.copy()
+    items, size, has_long_text = _objects(copy.values(), limits)
+    if items is None or has_long_text or not all(type(key) is str for key in copy):
+        return None
+    return Frozen(dict(zip(copy, items, strict=True)), size, "whole")
+
+
+def _objects(values: Collection[Any], limits: Limits) -> tuple[list[Any] | None, int, bool]:
+    """Scalars, immutable objects and what stands for small records, their size, and whether a text is long;
+    None where there is anything else, or too much."""
     items: list[Any] = []
-    long = False
-    size = _OBJECT_SIZE * len(value)
-    for item in value:
+    has_long_text = False
+    size = _OBJECT_SIZE * len(values)
+    for item in values:
         kind = type(item)
         if kind is str:
-            long = long or len(item) > LIGHT_TEXT
+            has_long_text = has_long_text or len(item) > LIGHT_TEXT
+        elif kind is dict or kind is list:
+            return None, size, has_long_text
         elif not (kind is int or item is None or kind is bool or kind is float or _stays_as_it_is(kind)):
             content, more = small_content(item, kind, limits)
             size += more
             if content is NOT_SMALL or size > limits.value // _VAST_SHARE:
-                return None
+                return None, size, has_long_text
             item = StandIn(type_name(kind), content)
         items.append(item)
-    return _scalars(items, limits) if long else Frozen(items, size, "whole")
+    return items, size, has_long_text
 
 
 def _packed_or_walked(value: Any, limits: Limits) -> Frozen:

@@ -440,8 +440,10 @@ class TestObjectsThatNeverChange:
     )
 
     @pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
-    @pytest.mark.parametrize("container", [lambda v: ["a", v, 1], lambda v: ("a", v)])
-    def test_travel_by_reference_in_short_flat_lists(self, value, container):
+    @pytest.mark.parametrize(
+        "container", [lambda v: ["a", v, 1], lambda v: ("a", v), lambda v: {"a": 1, "$type": v, "day": v}]
+    )
+    def test_travel_by_reference_in_short_flat_lists_and_mappings(self, value, container):
         whole = container(value)
         frozen = freeze(whole)
         assert frozen.form == "whole"
@@ -457,6 +459,19 @@ class TestObjectsThatNeverChange:
         frozen = freeze(values)
         values[0] = "other"
         assert thaw(frozen) == ["2025-06-01"]
+
+    def test_what_the_mapping_holds_later_is_not_recorded(self):
+        values = {"day": datetime.date(2025, 6, 1), "at": Point(1, [])}
+        small = {"day": datetime.date(2025, 6, 1), "color": Color.RED}
+        frozen = freeze(values), freeze(small)
+        values["day"] = small["day"] = "other"
+        assert [thaw(one)["day"] for one in frozen] == ["2025-06-01", "2025-06-01"]
+
+    def test_mappings_with_other_keys_or_long_texts_are_packed(self):
+        day = datetime.date(2025, 6, 1)
+        for value in ({1: day}, {"a": day, "b": "x" * 300}, {"a": day, "b": [1]}):
+            assert freeze(value).form == "packed"
+            assert thaw(freeze(value)) == first_snapshot(value)[0]
 
     def test_a_handler_of_the_users_reads_them_on_the_callers_thread(self, monkeypatch):
         read = []
