@@ -315,8 +315,11 @@ class TestExceptions:
     def test_whose_text_raises_something_else_pass_untouched(self, tracer, raised):
         """Scenarios 4 and 27: C code writes the text from attributes, which are the user's objects."""
 
+        asked = []
+
         class Path:
             def __repr__(self):
+                asked.append(self)
                 raise raised
 
             __str__ = __repr__
@@ -330,6 +333,7 @@ class TestExceptions:
         with tracer.capture() as captured, pytest.raises(OSError) as caught:
             tracer.observe(fails)()
         assert caught.value is error
+        assert not asked
         assert captured.trace.spans[0].error.type.endswith("FileNotFoundError")
 
     def test_through_150_spans_keep_one_traceback(self, tracer):
