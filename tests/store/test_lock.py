@@ -102,26 +102,25 @@ def test_a_pipe_in_the_place_of_the_lock_has_no_note(tmp_path):
 
 
 def test_a_fork_goes_before_a_thread_that_takes_the_lock_again_at_once():
-    lock, ends, rounds = ForkLock(), threading.Event(), []
+    lock, order = ForkLock(), []
 
-    def write_without_rest():
-        while not ends.is_set():
-            lock.acquire()
-            time.sleep(0.01)
-            rounds.append(None)
-            lock.release()
+    def fork():
+        assert lock.before_fork()
+        order.append("fork")
+        lock.after_fork_in_parent()
 
-    writer = threading.Thread(target=write_without_rest)
-    writer.start()
-    try:
-        for _ in range(20):
-            before = len(rounds)
-            assert lock.before_fork()
-            assert len(rounds) - before <= 2
-            lock.after_fork_in_parent()
-    finally:
-        ends.set()
-        writer.join()
+    for _ in range(20):
+        assert lock.acquire()
+        forking = threading.Thread(target=fork)
+        forking.start()
+        while not lock._fork_first.locked():  # until it waits
+            time.sleep(0.001)
+        lock.release()
+        assert lock.acquire(timeout=30)
+        order.append("write")
+        lock.release()
+        forking.join()
+    assert order == ["fork", "write"] * 20
 
 
 def test_a_child_knows_whether_it_was_forked_within_a_write():
