@@ -67,6 +67,10 @@ class StoreError(AgentTraceError):
     """The store cannot be read."""
 
 
+class AmbiguousId(StoreError):
+    """Several ids begin with the digits that were given."""
+
+
 class QueryError(AgentTraceError, ValueError):
     """A query for traces cannot be read, or takes too long.
 

@@ -45,7 +45,8 @@ LOSSES: Mapping[str, Loss] = {
     ),
     "recording_errors": Loss(
         "calls were recorded in part: recording itself failed",
-        "please report it, with what `agenttrace doctor` says",
+        "see what `agenttrace doctor` says: too little memory or stack is left in the process, a handler of "
+        "yours for a type raised, or it is a bug of ours: please report it",
     ),
 }
 """Counts that are 0 while recording is sound."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -46,7 +47,7 @@ class EvalDataset(Sequence[Example]):
             DatasetError: the file cannot be read as examples; it names path, line and field.
         """
         dataset = cls()
-        dataset._add(format_of(Path(path)).read(Path(path), columns=columns))
+        dataset._add(format_of(_path(path)).read(_path(path), columns=columns))
         return dataset
 
     @classmethod
@@ -95,22 +96,22 @@ class EvalDataset(Sequence[Example]):
             DatasetError: the file cannot be read as examples; it names path, line and field. All other
                 formats raise it too.
         """
-        self._add(read_json(Path(path)))
+        self._add(read_json(_path(path)))
 
     def add_from_jsonl(self, path: str | Path) -> None:
         """Add the examples of a file with one JSON object a line."""
-        self._add(read_jsonl(Path(path)))
+        self._add(read_jsonl(_path(path)))
 
     def add_from_csv(self, path: str | Path, header_mapping: Mapping[str, str] | None = None) -> None:
         """Add the examples of a table with a line of column names, which are those of the fields.
 
         `header_mapping` names the column of each field where they differ: ``{"input": "Question"}``.
         """
-        self._add(read_csv(Path(path), header_mapping))
+        self._add(read_csv(_path(path), header_mapping))
 
     def add_from_yaml(self, path: str | Path) -> None:
         """Add the examples of a YAML file with ``examples:``."""
-        self._add(read_yaml(Path(path)))
+        self._add(read_yaml(_path(path)))
 
     def save_as(self, file_type: str, dir_path: str | Path, save_name: str | None = None) -> Path:
         """Write a ``json``, ``jsonl``, ``csv`` or ``yaml`` file; return its path.
@@ -125,7 +126,7 @@ class EvalDataset(Sequence[Example]):
                 directory that cannot be written.
         """
         form = format_named(file_type)
-        target = _target(Path(dir_path), save_name, f".{file_type}")
+        target = _target(_path(dir_path), save_name, f".{file_type}")
         _write(self, form, target)
         return target
 
@@ -234,6 +235,13 @@ def format_named(name: str) -> Format:
     if name not in FORMATS:
         raise DatasetError(f"unknown format {name!r}{did_you_mean(str(name), FORMATS)}")
     return FORMATS[name]
+
+
+def _path(path: str | Path) -> Path:
+    given: Any = path
+    if not isinstance(given, str | os.PathLike):
+        raise DatasetError(f"a file's path is a text or a Path, got {given!r:.200}")
+    return Path(path)
 
 
 def format_of(path: Path) -> Format:

@@ -22,6 +22,7 @@ from agenttrace.expectations.reading import reversed_reading
 from agenttrace.matching.agreement import CallAgreement, Comparators
 from agenttrace.matching.align import UNORDERED_MODES, Alignment, align
 from agenttrace.matching.checks import Check, Subject, check_constraints
+from agenttrace.matching.comparators import check_comparators
 from agenttrace.matching.comparison import Comparison
 from agenttrace.matching.fitting_order import fitting_orders
 from agenttrace.matching.known_tools import check_spelling, check_tags, check_tools, known_names
@@ -69,6 +70,8 @@ def compare(
     calls, attempt_counts = scope.counted(attempts)
     check_tools(expected, known_tools, scope, all_calls, trace)
     check_spelling(expected, trace, scope, all_calls)
+    if comparators:
+        check_comparators(comparators, known_tools, scope, all_calls)
     check_tags(scope, all_calls, known_tools)
     how: Mode = parsed.mode or mode
     agreement_with = partial(

@@ -20,6 +20,7 @@ from agenttrace.expectations.parse import parse_expectation
 from agenttrace.expectations.reading import in_both_readings
 from agenttrace.matching.agreement import Comparators
 from agenttrace.matching.answers import Answers, Ask, judged
+from agenttrace.matching.comparators import checked_comparators
 from agenttrace.matching.compare import compare
 from agenttrace.matching.comparison import Comparison
 from agenttrace.matching.selection import actual_calls, check_scored
@@ -62,7 +63,7 @@ class ComparingScorer(CallScorer, ABC, Generic[ScoreOrAwaitable]):
         check_options(mode, parameters)
         self.mode: Mode = mode
         self.parameters: ArgumentMode = parameters
-        self.comparators = comparators
+        self.comparators = checked_comparators(comparators, name)
         self.ask = ask
 
     def check(self, example: Example) -> None:

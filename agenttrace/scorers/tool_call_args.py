@@ -11,6 +11,7 @@ from agenttrace.core.score import Score, checked_flag
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.reading import in_both_readings
 from agenttrace.matching.agreement import Comparators
+from agenttrace.matching.comparators import checked_comparators
 from agenttrace.matching.compare import compare
 from agenttrace.matching.comparison import Comparison
 from agenttrace.matching.explain import explain
@@ -46,7 +47,7 @@ class ToolCallArgsScorer(CallScorer):
         self.tool_calls = tool_calls
         self.strict = checked_flag(strict, "strict", name)
         self.mode: Literal["exact", "listed"] = mode
-        self.comparators = comparators
+        self.comparators = checked_comparators(comparators, name)
         if tool_calls is not None:
             self._expected_calls(tool_calls, None)
 

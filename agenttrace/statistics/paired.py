@@ -33,10 +33,10 @@ def mcnemar_exact(b: int, c: int) -> float:
     changed.
 
     Raises:
-        ValueError: a negative count.
+        ValueError: a count is negative, or no whole number.
     """
-    if b < 0 or c < 0:
-        raise ValueError(f"counts are from 0, got {b!r} and {c!r}")
+    if not (isinstance(b, int) and isinstance(c, int)) or b < 0 or c < 0:
+        raise ValueError(f"counts are whole numbers from 0, got {b!r} and {c!r}")
     n = b + c
     ways = tail = 1
     for i in range(min(b, c)):

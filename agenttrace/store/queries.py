@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from agenttrace.core.errors import StoreError
+from agenttrace.core.errors import AmbiguousId, StoreError
 from agenttrace.core.score import Score, mean_data, mean_values
 from agenttrace.core.summary import RunSummary, TraceSummary
 from agenttrace.core.tool import TOOL, ToolDefinition
@@ -54,7 +54,7 @@ def only_match(prefix: str, matches: list[str]) -> str | None:
     """
     if len(matches) > 1 and prefix not in matches:
         candidates = ", ".join(match[: len(prefix) + 4] + "…" for match in matches[:3])
-        raise StoreError(f"{prefix!r} begins several ids ({candidates}); give more digits")
+        raise AmbiguousId(f"{prefix!r} begins several ids ({candidates}); give more digits")
     return (prefix if prefix in matches else matches[0]) if matches else None
 
 

@@ -27,7 +27,7 @@ from agenttrace.viewer.group_page import group_page
 from agenttrace.viewer.guard import ANNOTATIONS, Guard, Refusal
 from agenttrace.viewer.guarded import COOKIE_SECONDS, Guarded, cookie_of
 from agenttrace.viewer.health_page import health_page
-from agenttrace.viewer.missing_page import no_page, trouble
+from agenttrace.viewer.missing_page import no_page, status_of, trouble
 from agenttrace.viewer.reads import FILL_SECONDS, Asked, Forms, Page, Reads
 from agenttrace.viewer.render import render
 from agenttrace.viewer.review_page import review_page
@@ -182,7 +182,7 @@ def _plain(page: Page, reads: Reads, asked: Asked) -> Response:
     try:
         status, text = page(reads, asked)
     except AgentTraceError as error:
-        status, text = 503, f"{error}\n"
+        status, text = status_of(error), f"{error}\n"
     if len(text) > MOST_BYTES:
         text = f"{text[:MOST_BYTES]}\n[the first {MOST_BYTES:,} of {len(text):,} characters]\n"
     return Response(text.encode(errors="backslashreplace"), status, media_type="text/plain; charset=utf-8")
@@ -193,10 +193,8 @@ def _json(data: api.Data, reads: Reads, asked: Asked, headers: Mapping[str, str]
         status, content = data(reads, asked)
     except QueryError as error:
         status, content = 400, {"error": str(error), "position": error.position}
-    except StoreError as error:
-        status, content = 503, {"error": str(error)}
     except AgentTraceError as error:
-        status, content = 400, {"error": str(error)}
+        status, content = status_of(error), {"error": str(error)}
     body, tag = api.body_of(content)
     if len(body) > MOST_BYTES:
         status, (body, tag) = 413, api.body_of({"error": "the answer is longer than 4 MB; ask for less"})

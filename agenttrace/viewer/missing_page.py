@@ -5,7 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import NamedTuple
 
-from agenttrace.core.errors import AgentTraceError, ConfigError, QueryError
+from agenttrace.core.errors import AgentTraceError, AmbiguousId
 from agenttrace.core.query import Identified, Query
 from agenttrace.core.trace import Trace
 from agenttrace.viewer.links import Links, hex_id
@@ -59,6 +59,13 @@ def no_page(reads: Reads, asked: Asked) -> tuple[int, str]:
 
 
 def trouble(reads: Reads, error: AgentTraceError) -> tuple[int, str]:
-    """The store cannot be read, or an answer takes too long: the page says why, and what to do."""
-    status = 400 if isinstance(error, QueryError | ConfigError) else 503
-    return status, render("trouble.html", reads, message=str(error), path=reads.path)
+    """The store cannot be read, an answer takes too long, or several traces are meant: the page says why, and
+    what to do."""
+    return status_of(error), render("trouble.html", reads, message=str(error), path=reads.path)
+
+
+def status_of(error: AgentTraceError) -> int:
+    """The HTTP status for an error: who asked, or the store, is to be looked at."""
+    if isinstance(error, AmbiguousId):
+        return 404
+    return 400 if isinstance(error, ValueError) else 503

@@ -266,3 +266,14 @@ def test_an_expectation_without_a_file_form_is_refused_by_name_and_nothing_is_wr
     with pytest.raises(DatasetError, match=r"examples\[0\]\.expected_tools\[1\].*cannot be written"):
         dataset.save_as(file_type, tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("wrong", [None, 3, b"examples.yaml", ["examples.yaml"]])
+def test_what_is_no_path_is_refused_by_what_was_got(wrong: Any) -> None:
+    dataset = EvalDataset([Example(name="one")])
+    for load in (EvalDataset.from_file, dataset.add_from_json, dataset.add_from_csv, dataset.add_from_yaml):
+        with pytest.raises(DatasetError, match="path is a text or a Path, got"):
+            load(wrong)
+    with pytest.raises(DatasetError, match="path is a text or a Path, got"):
+        dataset.save_as("yaml", wrong)
+    assert len(dataset) == 1

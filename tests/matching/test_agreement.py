@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agenttrace import ToolCallArgsScorer, ToolOrderScorer, TrajectoryScorer
 from agenttrace.core.errors import ExpectationError, ScorerError
 from agenttrace.core.jsonable import jsonable
 from agenttrace.core.tool import Parameter, ToolDefinition
@@ -148,3 +149,34 @@ def test_the_short_way_to_agreement_says_what_weighing_says(
         assert not expected.keys() <= set(parameters or ())
         return
     assert agrees == (CallAgreement(calls, mode=mode, tools=known).agreement(wanted, 0) == 1.0)  # type: ignore[arg-type]
+
+
+TRACKED = {
+    "weather": ToolDefinition("weather", (Parameter("city"),)),
+    "pay": ToolDefinition("pay", (Parameter("options", kind="var_keyword"),)),
+}
+
+
+def test_a_comparator_of_an_unknown_tool_or_parameter_is_an_error_where_tools_are_known() -> None:
+    run = trace_of([{"name": "weather", "arguments": {"city": "Paris"}}])
+
+    def comparing(comparators: object, **options: object) -> Comparison:
+        return compare(["weather"], run, comparators=comparators, **options)  # type: ignore[arg-type]
+
+    with pytest.raises(ExpectationError, match=r"'wether'.*did you mean 'weather'"):
+        comparing({"wether": same_words}, tools=TRACKED)
+    with pytest.raises(ExpectationError, match=r"parameter 'citty' of 'weather'.*did you mean 'city'"):
+        comparing({"weather": {"citty": same_words}}, tools=TRACKED)
+    assert comparing({"weather": {"city": same_words}, "pay": {"any": same_words}}, tools=TRACKED).holds
+    assert comparing({"wether": same_words}).holds  # where nobody knows which tools there are
+    with_another = trace_of(["weather", "a tool without a definition"])
+    assert compare(["weather"], with_another, comparators={"other": same_words}, tools=TRACKED).holds
+
+
+@pytest.mark.parametrize(
+    "wrong", [[("weather", same_words)], {"weather": 3}, {"weather": {"city": 3}}, {3: len}]
+)
+def test_comparators_of_another_kind_are_refused_when_a_scorer_is_made(wrong: object) -> None:
+    for scorer in (ToolOrderScorer, ToolCallArgsScorer, TrajectoryScorer):
+        with pytest.raises(ScorerError, match="comparators map a tool's name"):
+            scorer(comparators=wrong)  # type: ignore[operator]

@@ -19,10 +19,11 @@ def test_mcnemar_is_that_of_statsmodels(b, c):
     assert mcnemar_exact(b, c) == pytest.approx(theirs, rel=1e-9)
 
 
-def test_mcnemar_counts_large_numbers_and_refuses_negative_ones():
+def test_mcnemar_counts_large_numbers_and_refuses_what_is_no_count():
     assert mcnemar_exact(5_000, 5_400) < 1e-4
-    with pytest.raises(ValueError):
-        mcnemar_exact(-1, 3)
+    for wrong in (-1, 1.5, "2", None):
+        with pytest.raises(ValueError, match="whole numbers"):
+            mcnemar_exact(wrong, 3)
 
 
 @given(DIFFERENCES)

@@ -14,6 +14,7 @@ import shop
 
 from agenttrace.core import semconv
 from agenttrace.core.batch import Batch, ScoreRow
+from agenttrace.core.errors import AmbiguousId
 from agenttrace.core.example import Example
 from agenttrace.core.query_parsing import parse
 from agenttrace.core.score import Score
@@ -27,6 +28,7 @@ from agenttrace.viewer.api import ROUTES, body_of
 from agenttrace.viewer.app import PAGES
 from agenttrace.viewer.example_text import example_text
 from agenttrace.viewer.loop import loop_of
+from agenttrace.viewer.missing_page import trouble
 from agenttrace.viewer.reads import Reads
 from agenttrace.viewer.score_page import score_page
 from agenttrace.viewer.span_page import span_page, value_text
@@ -632,3 +634,14 @@ def test_a_page_that_is_asked_by_a_name_that_we_use_ourselves_is_the_same_page(s
     trace = shop.trace_of(reads.store)
     for page in (f"/t/{trace.trace_id}", "/traces", "/failures", "/review", "/runs", "/scores", "/tools"):
         assert server.ask(f"{page}?{name}=x").status == 200, page
+
+
+def test_digits_that_several_ids_begin_with_are_not_found_and_the_page_says_so(tmp_path):
+    keys = [0xABCDEF << 104 | number for number in (1, 2)]
+    spans = [Span(trace_key=key, span_key=1, name="one", project="p") for key in keys]
+    reads, _ = big_store(tmp_path / "two.db", spans)
+    with pytest.raises(AmbiguousId) as caught:
+        trace_page(reads, {"id": "abcdef"})
+    status, text = trouble(reads, caught.value)
+    assert status == 404
+    assert "begins several ids" in Read(text).text
