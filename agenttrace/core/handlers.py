@@ -7,7 +7,15 @@ from typing import Any
 
 from agenttrace.core.by_class import ByClass
 from agenttrace.core.errors import ConfigError
-from agenttrace.core.reading_types import Handler, enum_value, find_handler, is_hashable, type_name
+from agenttrace.core.reading_types import (
+    READS_UNCHANGING,
+    Handler,
+    enum_value,
+    find_handler,
+    is_hashable,
+    is_unchanging,
+    type_name,
+)
 
 MOST_TROUBLES = 1_000
 """Types whose handlers' failures are remembered."""
@@ -16,6 +24,9 @@ _READ_AS_THEY_ARE = (str, int, bool, float, type(None), dict, list, tuple)
 """The types that a snapshot knows without looking for a handler."""
 
 _handlers: ByClass[Handler | None] = ByClass()
+
+_unchanging: dict[type, Handler] = {}
+"""The types of the standard library whose objects are known never to change, read by these functions."""
 
 _troubles: dict[str, str] = {}
 
@@ -76,3 +87,22 @@ def has_own_handler(kind: type) -> bool:
     that the user registered, or by a library's."""
     known = _handlers.get(kind)
     return known is None or (known[0] is not None and known[0] is not enum_value)
+
+
+def never_changes(kind: type) -> bool:
+    """Whether the worker may read objects of this type: immutable ones, by our own function.
+
+    A handler that the user registered for one runs on the caller's thread.
+    """
+    if type(kind) is not type:  # as those of the standard library are
+        return False
+    handler = handler_of(kind)
+    if handler is None:
+        return False
+    if _unchanging.get(kind) is handler:
+        return True
+    # A class of the user's may be registered with a function that we use, too.
+    if not any(handler is ours for ours in READS_UNCHANGING) or not is_unchanging(kind):
+        return False
+    _unchanging[kind] = handler
+    return True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from itertools import islice
+from operator import is_
 from typing import Any
 
 from agenttrace.core.interruptions import thrown_in
@@ -137,7 +138,9 @@ def quick_reader(kind: type) -> Reader | None:
 def _declared_fields(value: Any, kind: type, place: str, extra: Any = None) -> dict[str, Any]:
     """The declared fields of an object, all of which are in its dictionary, and `extra` has no more."""
     names, stored = dict_of(kind)[place], _own_dict(value).copy()
-    fields = {name: item for name, item in stored.items() if type(name) is str and name in names}
+    fields = stored
+    if len(stored) != len(names) or not all(map(is_, stored, names)):  # as nearly always: the very same texts
+        fields = {name: item for name, item in stored.items() if type(name) is str and name in names}
     if len(fields) < len(names) or (extra is not None and not _is_empty(extra.__get__(value))):
         raise LookupError
     return fields

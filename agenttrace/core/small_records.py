@@ -43,6 +43,17 @@ def small_content(value: Any, kind: type, limits: Limits) -> tuple[Any, int]:
     return (content, size) if size <= limits.value else (NOT_SMALL, 0)
 
 
+def fields_reader(kind: type) -> Reader | None:
+    """What gives the declared fields of a dataclass's object or a model, as they are, in a new mapping.
+
+    None where only `snapshot` can tell them. It runs no code of the user's, and raises LookupError or
+    AttributeError for an object that is not as most are.
+    """
+    known = _readers.get(kind)
+    reader = known[0] if known is not None else _first_reader(kind)
+    return reader if handler_of(kind) is None else None
+
+
 def _size(items: Iterable[Any]) -> int:
     """The size of small scalars; vast if one is anything else."""
     size = 0

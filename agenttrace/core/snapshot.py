@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from agenttrace.core.handlers import handler_of, note_trouble, register_snapshot
+from agenttrace.core.handlers import handler_of, note_trouble
 from agenttrace.core.interruptions import thrown_in
 from agenttrace.core.library_values import BoundedHandler
 from agenttrace.core.limits import RECORDED, Limits
@@ -26,6 +26,7 @@ from agenttrace.core.reading_types import (
     record_fields,
     type_name,
 )
+from agenttrace.core.stand_ins import Fields, kind_name
 from agenttrace.core.tagged import escaped, int_data, int_text, may_be_ours, untagged
 
 Digest = Callable[[str | bytes], str | None]
@@ -45,19 +46,6 @@ _ITEM_SIZE = 8
 _READ_SIZE = 32
 _MOST_SORTED = 20_000
 _MARK_SIZE = 16
-
-
-class StandIn:
-    """Holds the snapshot of an object in its place; hashable, so that sets and keys can hold it."""
-
-    __slots__ = ("content", "kind")
-
-    def __init__(self, kind: str, content: Any) -> None:
-        self.kind = kind
-        self.content = content
-
-
-register_snapshot(StandIn, lambda stand_in: stand_in.content)
 
 
 def snapshot(
@@ -227,7 +215,7 @@ class _Budget:
             return left_out("depth")
         if id(value) in self.open:
             self.remaining -= _MARK_SIZE
-            return inside_itself(type_name(type(value)))
+            return inside_itself(kind_name(value))
         # Counted even where it holds nothing: a container that stands twice in each level is 2^20 of them.
         self.remaining -= _BRACKETS_SIZE
         self.open.add(id(value))
@@ -270,14 +258,14 @@ class _Budget:
         elif type(key) is bytes and key.isascii():
             text = key.decode("ascii")
         else:
-            kind = key.kind if type(key) is StandIn else type_name(type(key))
+            kind = kind_name(key)
             content = self.walk(key, depth)
             if kind.startswith("numpy.") and type(content) in (int, float, bool):
                 return self._key(content, entries, depth)
             # A text of any class is known by its characters: a secret's name is one in an enum, too.
             text = content if type(content) is str else f"{kind} {content!r}"
         while text in entries:
-            text += f" ({type_name(type(key))})"
+            text += f" ({kind_name(key)})"
         return text
 
     def _list_items(self, value: Any, depth: int) -> list[Any]:
@@ -322,6 +310,8 @@ class _Budget:
 
     def _other(self, value: Any, kind: type, depth: int) -> Any:
         """Read a subclass by the builtin's own methods, a record by its dictionary, else name the type."""
+        if kind is Fields:
+            return self._nested(value, depth, lambda record, d: self._pairs(record.content, d))
         bases = bases_of(kind)
         builtin = next((base for base in bases if type(base) is type and base in READ_AS_BUILTIN), None)
         fields = record_fields(value, bases) if builtin is None or builtin is tuple else None

@@ -80,6 +80,7 @@ class Delivery:
         self.accepted = 0
         self.store_check = StoreCheck(store)
         self._largest_batch = BATCH
+        self.last_write = 0.0
         self.unreadable = 0
         self.rejected = 0
         self.not_exported = 0
@@ -189,8 +190,9 @@ class Delivery:
                 return self._store_singly(spans, scores)
             self._warn_not_stored(error)
             return False
+        self.last_write = time.monotonic() - began
         self.accepted += len(spans)
-        self._pace(time.monotonic() - began)
+        self._pace(self.last_write)
         if spans:
             self._tools_stored[spans[0].project] = known
         self.pending, self._pending_scores = [], []

@@ -19,8 +19,9 @@ from agenttrace.core.span_rows import SpanKind, SpanRow
 from agenttrace.redaction import Redaction
 from agenttrace.redaction.pairs import holds_named, is_named_value
 from agenttrace.tracing.finish import finish, rules_for
-from agenttrace.tracing.freeze import Frozen, unpacked
+from agenttrace.tracing.freeze import Frozen
 from agenttrace.tracing.observed_function import ObservedFunction
+from agenttrace.tracing.packing import unpack
 from agenttrace.tracing.record import (
     ARGUMENTS,
     EXTRA,
@@ -266,7 +267,7 @@ def _by_name(names: tuple[str, ...], arguments: tuple[Any, ...]) -> dict[str, An
 def _content(value: Frozen) -> Any:
     form = value.form
     if form == "packed":
-        return unpacked(value)
+        return unpack(value.content)
     if form == "items":
         return [_content(item) if type(item) is Frozen else item for item in value.content]
     if form == "whole" and type(value.content) is not dict:

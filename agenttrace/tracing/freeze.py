@@ -10,7 +10,6 @@ worker. How much is kept, `core.limits` says.
 
 from __future__ import annotations
 
-import io
 import pickle
 import sys
 from collections.abc import Collection, Iterable
@@ -18,14 +17,16 @@ from gc import is_tracked
 from itertools import chain, islice
 from typing import Any, Literal
 
-from agenttrace.core.handlers import handler_of
+from agenttrace.core.handlers import never_changes
 from agenttrace.core.interruptions import thrown_in
 from agenttrace.core.limits import LONGEST_WHOLE, RECORDED, Limits
 from agenttrace.core.marks import cause_of, cut, not_read
-from agenttrace.core.reading_types import READS_UNCHANGING, Handler, is_unchanging, type_name
-from agenttrace.core.small_records import NOT_SMALL, small_content
-from agenttrace.core.snapshot import Digest, StandIn, first_snapshot, snapshot
+from agenttrace.core.reading_types import type_name
+from agenttrace.core.small_records import NOT_SMALL, fields_reader, small_content
+from agenttrace.core.snapshot import Digest, first_snapshot, snapshot
+from agenttrace.core.stand_ins import StandIn
 from agenttrace.core.tagged import escaped
+from agenttrace.tracing.packing import TooLarge, pack, unpack
 
 LIGHT_TEXT = 256
 """Characters up to which a string is light: it is passed on by reference and not weighed."""
@@ -50,9 +51,6 @@ text made it so, the walk is not long."""
 
 _HUGE_INT = 1 << 100_000
 _LEAST_INT = -_HUGE_INT
-_SMALL_PACKER = 1 << 17
-"""Bytes up to which what was packed leaves the packer small enough to be kept."""
-
 _MAX_PACKED_DEPTH = 64
 """Levels of containers that are packed, which needs stack for each; what is deeper is walked, and cut."""
 
@@ -60,12 +58,10 @@ _VAST_SHARE = 4
 """Of a value that is too large to be packed, a quarter of what could be kept: the walk is short."""
 
 
+_FEW_RECORDS = 2
+
 _OBJECT_SIZE = 32
 """What each item counts for in a short list with objects."""
-
-_unchanging: dict[type, Handler] = {}
-"""The types of the standard library that are known to travel by reference, read by these functions."""
-
 
 Form = Literal["plain", "whole", "packed", "items"]
 
@@ -83,51 +79,6 @@ class Frozen:
         self.content = content
         self.size = size
         self.form = form
-
-
-class _TooLarge(Exception):
-    pass
-
-
-class _BoundedWriter:
-    __slots__ = ("chunks", "room")
-
-    def __init__(self) -> None:
-        self.chunks: list[bytes] = []
-        self.room = 0
-
-    def write(self, chunk: Any) -> None:
-        self.room -= len(chunk)
-        if self.room < 0:
-            raise _TooLarge
-        self.chunks.append(chunk if type(chunk) is bytes else bytes(chunk))
-
-
-class _Packer(pickle.Pickler):
-    def __init__(self) -> None:
-        self.limits = RECORDED
-        self.writer = _BoundedWriter()
-        super().__init__(self.writer, 5)
-
-    def reducer_override(self, value: Any) -> Any:
-        if value is StandIn:  # asked for, too, as part of what is answered below: it is packed by its name
-            return NotImplemented
-        kind = type(value)
-        content, _ = small_content(value, kind, self.limits)
-        if content is NOT_SMALL:
-            content, _ = first_snapshot(value, limits=self.limits)
-        return StandIn, (type_name(kind), content)
-
-
-_packers: list[_Packer] = []
-"""Packers that are free: to make one costs as much as to pack a small value."""
-
-
-class _Unpacker(pickle.Unpickler):
-    def find_class(self, module: str, name: str) -> Any:
-        if module == StandIn.__module__ and name == StandIn.__name__:
-            return StandIn
-        raise pickle.UnpicklingError(f"{module}.{name} is not data")
 
 
 def freeze(value: Any, limits: Limits = RECORDED) -> Any:  # noqa: C901 - the flat dict and list are inlined: a call would cost too much here
@@ -179,6 +130,9 @@ def freeze(value: Any, limits: Limits = RECORDED) -> Any:  # noqa: C901 - the fl
         small = small_content(value, kind, limits)
         if small[0] is not NOT_SMALL:
             return Frozen(*small)
+        fields_of = fields_reader(kind)
+        if fields_of is not None and _stack_is_guarded():
+            return _record(value, fields_of(value, kind), limits)
     except Exception as error:  # choke-point: changed by another thread meanwhile, or no stack left
         if thrown_in(error):
             raise
@@ -197,34 +151,10 @@ def thaw(value: Any, limits: Limits = RECORDED, digest: Digest | None = None) ->
     content = value.content
     if value.form == "packed":
         try:
-            content = unpacked(value)
+            content = unpack(content)
         except Exception:  # choke-point: our own bytes, so this would be a bug of ours
             return not_read()
     return first_snapshot(content, limits=limits, digest=digest)[0]
-
-
-def _stays_as_it_is(kind: type) -> bool:
-    """Whether the worker may read objects of this type: immutable ones, by our own function.
-
-    A handler that the user registered for one runs on the caller's thread.
-    """
-    if type(kind) is not type:  # as those of the standard library are
-        return False
-    handler = handler_of(kind)
-    if handler is None:
-        return False
-    if _unchanging.get(kind) is handler:
-        return True
-    # A class of the user's may be registered with a function that we use, too.
-    if not any(handler is ours for ours in READS_UNCHANGING) or not is_unchanging(kind):
-        return False
-    _unchanging[kind] = handler
-    return True
-
-
-def unpacked(value: Frozen) -> Any:
-    """What was packed, as new objects; stand-ins for all that is no plain builtin."""
-    return _Unpacker(io.BytesIO(value.content)).load()
 
 
 def shortened(value: Frozen, limits: Limits) -> Frozen:
@@ -245,7 +175,10 @@ def _scalars(value: Iterable[Any], limits: Limits) -> Frozen:
 
 def _with_objects(value: list[Any] | tuple[Any, ...], limits: Limits) -> Frozen | None:
     """A short list with immutable objects, which travel by reference, or with small records and enums; None
-    if it holds anything else."""
+    if it holds anything else, or several objects with fields: these are packed in half the time."""
+    kind = type(value[0])
+    if len(value) > _FEW_RECORDS and kind is type(value[-1]) and fields_reader(kind) is not None:
+        return None
     items, size, has_long_text = _objects(value, limits)
     if items is None:
         return None
@@ -273,7 +206,7 @@ def _objects(values: Collection[Any], limits: Limits) -> tuple[list[Any] | None,
             has_long_text = has_long_text or len(item) > LIGHT_TEXT
         elif kind is dict or kind is list:
             return None, size, has_long_text
-        elif not (kind is int or item is None or kind is bool or kind is float or _stays_as_it_is(kind)):
+        elif not (kind is int or item is None or kind is bool or kind is float or never_changes(kind)):
             content, more = small_content(item, kind, limits)
             size += more
             if content is NOT_SMALL or size > limits.value // _VAST_SHARE:
@@ -281,6 +214,13 @@ def _objects(values: Collection[Any], limits: Limits) -> tuple[list[Any] | None,
             item = StandIn(type_name(kind), content)
         items.append(item)
     return items, size, has_long_text
+
+
+def _record(value: Any, fields: dict[str, Any], limits: Limits) -> Frozen:
+    """An object with these declared fields, packed or walked as a mapping of them is."""
+    if len(fields) > limits.value // _ITEM_SIZE or _holds_huge(fields, limits.value):
+        return _walk(value, limits, limits.value)
+    return _pack(value, limits, opens_records=True)
 
 
 def _packed_or_walked(value: Any, limits: Limits) -> Frozen:
@@ -296,11 +236,16 @@ def _packed_or_walked(value: Any, limits: Limits) -> Frozen:
         return _walk(value, limits, most)
     # 3.11 counts levels against the recursion limit, 3.14 looks at the stack: both stop a deep value before
     # 256 KB of it are used. In between, C code may go 10,000 levels deep, for which threads have too little.
-    if not (_LOOKS_AT_THE_STACK or (_COUNTS_LEVELS and sys.getrecursionlimit() <= _GUARDED_LEVELS)):
+    is_guarded = _stack_is_guarded()
+    if not is_guarded:
         limit = _deep_limit(value, limits)
         if limit:
             return _walk(value, limits, limit)
-    return _pack(value, limits)
+    return _pack(value, limits, opens_records=is_guarded)
+
+
+def _stack_is_guarded() -> bool:
+    return _LOOKS_AT_THE_STACK or (_COUNTS_LEVELS and sys.getrecursionlimit() <= _GUARDED_LEVELS)
 
 
 def _holds_huge(  # noqa: C901 - all in one loop: it is asked at every call with a container
@@ -371,17 +316,10 @@ def _walk(value: Any, limits: Limits, limit: int) -> Frozen:
     return Frozen(copy, size)
 
 
-def _pack(value: Any, limits: Limits) -> Frozen:
+def _pack(value: Any, limits: Limits, *, opens_records: bool) -> Frozen:
     try:
-        packer = _packers.pop()
-    except IndexError:
-        packer = _Packer()
-    packer.limits = limits
-    writer = packer.writer
-    writer.room = 2 * limits.value
-    try:
-        packer.dump(value)
-    except _TooLarge:
+        content = pack(value, limits, opens_records=opens_records)
+    except TooLarge:
         if _holds_huge(value, limits.value, _SEARCHED_ITEMS, _SEARCHED):
             return _walk(value, limits, limits.value)
         return _walk(value, limits, max(limits.value // _VAST_SHARE, 1))
@@ -389,11 +327,4 @@ def _pack(value: Any, limits: Limits) -> Frozen:
         if thrown_in(error):
             raise
         return _walk(value, limits, limits.value)
-    chunks = writer.chunks
-    content = chunks[0] if len(chunks) == 1 else b"".join(chunks)
-    size = len(content)
-    if size <= _SMALL_PACKER:  # a packer keeps the room that it made for what it has packed
-        chunks.clear()
-        packer.clear_memo()
-        _packers.append(packer)
-    return Frozen(content, size, "packed")
+    return Frozen(content, len(content), "packed")

@@ -244,7 +244,7 @@ class Pipeline:
             reached = barrier.reached(deadline - time.monotonic())
             while not reached and patience is not None and self._delivery.accepted != stored:
                 stored = self._delivery.accepted
-                reached = barrier.reached(patience.renew())
+                reached = barrier.reached(patience.renew(self._delivery.last_write))
             # Spans that ended after this flush began do not count.
             queued = 0 if reached else max(self._waiting(), 1)
         self._delivery.flush_store(max(deadline - time.monotonic(), 0.0))
@@ -286,7 +286,7 @@ class Pipeline:
 
     def _flush_patiently(self, patience: Patience) -> None:
         """Flush for as long as spans get through, and say what is lost where they do not."""
-        result = self.store_all(patience.left(), patience)
+        result = self.store_all(patience.allow_for(self._delivery.last_write), patience)
         if result.pending:
             self._delivery.say("left at the end", LEFT.format(result.pending))
         if not self.closed:

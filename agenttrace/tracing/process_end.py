@@ -17,6 +17,9 @@ PATIENCE_OF_CHILDREN = 5.0
 MOST = 10.0
 """Seconds for which the end is delayed while spans do get through. A supervisor kills after ten or thirty."""
 
+_SLOWER = 3.0
+"""How many times as long as the last write the next one may take: a busy machine makes writes slow, too."""
+
 LEFT = (
     "the process ended before everything was stored, spans lost: {}; call tracer.flush(timeout=) before, "
     "or find out with `agenttrace doctor` why the store is slow"
@@ -24,7 +27,10 @@ LEFT = (
 
 
 class Patience:
-    """Time that is given anew, up to `MOST` seconds in all, whenever something got through."""
+    """Time that is given anew, up to `MOST` seconds in all, whenever something got through.
+
+    Where the last write took long, the next one is given three times as long.
+    """
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -35,9 +41,17 @@ class Patience:
         """Seconds that are left, never below zero."""
         return max(min(self._until, self._latest) - time.monotonic(), 0.0)
 
-    def renew(self) -> float:
-        """Begin anew, because something got through. Returns the seconds that are left."""
-        self._until = time.monotonic() + self._seconds
+    def renew(self, write: float = 0.0) -> float:
+        """Begin anew, because something got through, in a write of so many seconds.
+
+        Returns the seconds that are left.
+        """
+        self._until = time.monotonic() + max(self._seconds, _SLOWER * write)
+        return self.left()
+
+    def allow_for(self, write: float) -> float:
+        """Let there be time for a write like the last one, of so many seconds. Returns what is left."""
+        self._until = max(self._until, time.monotonic() + _SLOWER * write)
         return self.left()
 
 

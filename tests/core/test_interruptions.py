@@ -10,8 +10,9 @@ import time
 
 import pytest
 
+from agenttrace.core.handlers import register_snapshot
 from agenttrace.core.interruptions import pass_on_interruption, thrown_in
-from agenttrace.core.snapshot import register_snapshot, snapshot
+from agenttrace.core.snapshot import snapshot
 
 
 class TimeLimit(Exception):

@@ -21,9 +21,10 @@ import pydantic
 import pytest
 
 from agenttrace.core import snapshot as snapshot_module
+from agenttrace.core.handlers import register_snapshot
 from agenttrace.core.jsonable import jsonable
 from agenttrace.core.limits import RECORDED
-from agenttrace.core.snapshot import register_snapshot, snapshot
+from agenttrace.core.snapshot import snapshot
 
 
 class Touched(Exception):

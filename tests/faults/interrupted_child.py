@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 
-from agenttrace.core.snapshot import register_snapshot
+from agenttrace.core.handlers import register_snapshot
 from agenttrace.tracer import Tracer
 from agenttrace.tracing.context import current
 

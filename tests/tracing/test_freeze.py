@@ -19,8 +19,10 @@ from hypothesis import strategies as st
 from agenttrace.core import handlers
 from agenttrace.core.handlers import register_snapshot
 from agenttrace.core.limits import RECORDED
-from agenttrace.core.snapshot import StandIn, first_snapshot, snapshot
+from agenttrace.core.snapshot import first_snapshot, snapshot
+from agenttrace.core.stand_ins import Fields, StandIn
 from agenttrace.tracing import freeze as freeze_module
+from agenttrace.tracing import packing
 from agenttrace.tracing.freeze import Frozen, freeze, thaw
 
 plain = st.recursive(
@@ -58,19 +60,19 @@ class Refuses:
 
 @given(plain)
 def test_what_is_thawed_is_the_snapshot_of_the_value(value):
-    assert snapshot(thaw(freeze(value)))[0] == snapshot(value)[0]
+    assert thaw(freeze(value)) == first_snapshot(value)[0]
 
 
 @given(st.lists(plain, min_size=1))
 def test_later_changes_do_not_reach_it(value):
     """Scenario 20."""
-    before = snapshot(copy.deepcopy(value))[0]
+    before = first_snapshot(copy.deepcopy(value))[0]
     frozen = freeze(value)
     for item in value:
         if isinstance(item, list | dict):
             item.clear()
     value.clear()
-    assert snapshot(thaw(frozen))[0] == before
+    assert thaw(frozen) == before
 
 
 @pytest.mark.parametrize("value", [{"a": 1, "b": "two"}, [1, "two"], {"a": [1]}], ids=str)
@@ -88,7 +90,7 @@ def test_no_argument_is_kept_by_reference(value):
 )
 def test_a_mapping_that_another_thread_changes_while_it_is_copied_is_kept(value):
     """Scenario 21: changed at every line of ours, as the worst of threads would; what was there stays."""
-    before = snapshot(copy.deepcopy(value))[0]
+    before = first_snapshot(copy.deepcopy(value))[0]
     lines = itertools.count()
 
     def change(frame, event, argument):
@@ -109,6 +111,91 @@ def test_a_mapping_that_another_thread_changes_while_it_is_copied_is_kept(value)
 
 class Model(pydantic.BaseModel):
     x: int = 1
+
+
+@dataclasses.dataclass
+class Node:
+    value: object
+    below: object = None
+
+
+@dataclasses.dataclass(slots=True)
+class Slotted:
+    value: object
+    other: object = None
+
+
+class Holder(pydantic.BaseModel):
+    value: object = None
+    other: object = None
+
+
+def _records(parts):
+    return st.one_of(
+        *(st.builds(kind, parts, parts) for kind in (Node, Slotted)),
+        st.builds(Holder, value=parts, other=parts),
+        st.lists(parts, max_size=4),
+        st.dictionaries(st.sampled_from(["a", "$type", "password", "b"]), parts, max_size=3),
+    )
+
+
+_leaves = st.one_of(
+    plain,
+    st.sampled_from([datetime.date(2024, 1, 1), decimal.Decimal("1.5"), uuid.UUID(int=1), Color.RED]),
+    st.builds(Refuses),
+    st.text(min_size=300, max_size=400),
+)
+
+
+class TestObjectsWithFields:
+    @given(st.recursive(_leaves, _records, max_leaves=12))
+    def test_are_recorded_as_a_snapshot_of_the_whole_is(self, value):
+        assert repr(thaw(freeze(value))) == repr(first_snapshot(value)[0])
+
+    @given(st.recursive(_leaves, _records, max_leaves=12))
+    def test_are_recorded_so_without_a_guarded_stack_too(self, value):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(freeze_module, "_stack_is_guarded", lambda: False)
+            assert repr(thaw(freeze(value))) == repr(first_snapshot(value)[0])
+
+    @pytest.mark.parametrize("record", [Node([1]), Holder(value="x" * 300), [Slotted([1])] * 3], ids=repr)
+    def test_are_packed_and_read_later(self, record):
+        assert freeze(record).form == ("packed" if freeze_module._stack_is_guarded() else "plain")
+
+    def test_that_hold_themselves_are_marked(self):
+        """Scenario 5."""
+        node = Node("x" * 300)
+        node.below = [node, {"again": node}]
+        kept = thaw(freeze(node))
+        assert kept == {
+            "value": "x" * 300,
+            "below": [{"$cycle": f"{__name__}.Node"}, {"again": {"$cycle": f"{__name__}.Node"}}],
+        }
+        assert kept == first_snapshot(node)[0]
+
+    @pytest.mark.parametrize("levels", [50, 400, 5_000, 100_000])
+    def test_in_a_long_chain_are_cut_at_the_depth(self, levels):
+        """Scenario 6."""
+        chain = None
+        for number in range(levels):
+            chain = Node(number, chain)
+        assert thaw(freeze(chain)) == first_snapshot(chain)[0]
+        assert thaw(freeze([chain])) == first_snapshot([chain])[0]
+        while chain is not None:  # link by link: the interpreter has a stack, too
+            chain.below, chain = None, chain.below
+
+    def test_keep_as_much_of_what_is_too_large_as_a_snapshot_does(self):
+        large = [Node("x" * 270_000), Node("y" * 1_000)]
+        assert len(repr(thaw(freeze(large)))) > 100_000
+        assert len(repr(thaw(freeze(Node(["x" * 1_000] * 400))))) > 100_000
+
+    def test_that_change_later_are_recorded_as_they_were(self):
+        """Scenario 20."""
+        node = Node(["before"], {"a": "b" * 300})
+        frozen = freeze(node), freeze([node, node, node])
+        node.value[0] = node.below["a"] = "after"
+        assert thaw(frozen[0]) == {"value": ["before"], "below": {"a": "b" * 300}}
+        assert thaw(frozen[1])[2] == thaw(frozen[0])
 
 
 class TestObjectsInsidePackedValues:
@@ -145,15 +232,15 @@ class TestObjectsInsidePackedValues:
         asked = []
         rows = [{"n": n, "when": Point(n, n)} for n in range(20)]
 
-        class Counting(freeze_module._Packer):
+        class Counting(packing._Packer):
             def reducer_override(self, value):
                 asked.append(value)
                 return super().reducer_override(value)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(freeze_module, "_packers", [Counting()])
+            patch.setattr(packing, "_packers", [Counting()])
             assert freeze(rows).form == "packed"
-        assert [value for value in asked if value is not StandIn] == [row["when"] for row in rows]
+        assert [value for value in asked if value is not Fields] == [row["when"] for row in rows]
 
     def test_are_in_one_order_in_a_set(self):
         points = [Point(n, -n) for n in range(20)]
@@ -234,9 +321,9 @@ class TestPackers:
     LARGE = ({"text": "x" * 300, "n": 1}, [2])
 
     def packers(self, monkeypatch):
-        monkeypatch.setattr(freeze_module, "_packers", [])
+        monkeypatch.setattr(packing, "_packers", [])
         freeze(self.LARGE)
-        return freeze_module._packers
+        return packing._packers
 
     def test_are_used_again(self, monkeypatch):
         packers = self.packers(monkeypatch)
@@ -367,13 +454,13 @@ class TestBounds:
         assert freeze([shared] * 100).size < most
         written = []
 
-        class Writer(freeze_module._BoundedWriter):
+        class Writer(packing._BoundedWriter):
             def write(self, chunk):
                 written.append(len(chunk))
                 super().write(chunk)
 
-        monkeypatch.setattr(freeze_module, "_BoundedWriter", Writer)
-        monkeypatch.setattr(freeze_module, "_packers", [])
+        monkeypatch.setattr(packing, "_BoundedWriter", Writer)
+        monkeypatch.setattr(packing, "_packers", [])
         assert freeze([[0] * 100_000 for _ in range(100)]).size < RECORDED.value
         assert sum(written) < 3 * RECORDED.value
 

@@ -11,7 +11,8 @@ from stored import stored
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.limits import CAPTURED, Limits
 from agenttrace.core.marks import Redacted, cause_within, known_part
-from agenttrace.core.snapshot import StandIn, first_snapshot, snapshot
+from agenttrace.core.snapshot import first_snapshot, snapshot
+from agenttrace.core.stand_ins import StandIn
 from agenttrace.tracer import Tracer
 
 LONG = "x" * 200_000 + "the end"

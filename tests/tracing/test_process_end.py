@@ -98,6 +98,34 @@ def test_patience_that_is_not_renewed_ends(monkeypatch):
     assert patience.left() == 0.0
 
 
+def test_a_next_write_may_take_three_times_as_long_as_the_last_one(monkeypatch):
+    now = 100.0
+    monkeypatch.setattr(process_end.time, "monotonic", lambda: now)
+    patience = Patience(1.0)
+    assert patience.allow_for(0.1) == pytest.approx(1.0)
+    assert patience.allow_for(2.0) == pytest.approx(6.0)
+    assert patience.renew(0.1) == pytest.approx(1.0)
+    assert patience.renew(1.5) == pytest.approx(4.5)
+    assert patience.renew(60.0) == pytest.approx(10.0)
+
+
+def test_a_store_that_becomes_slower_gets_all_spans(tracer, sink, caplog):
+    work, original = tracer.observe(lambda: None, name="work"), sink.write
+    took = iter([0.3, 0.6, 0.6, 0.6])
+
+    def write(batch):
+        time.sleep(next(took, 0.0))
+        original(batch)
+
+    sink.write = write
+    for _ in range(4 * BATCH):
+        work()
+    with caplog.at_level(logging.WARNING, "agenttrace"):
+        tracer._pipeline.finish_up(Patience(0.45))
+    assert caplog.records == []
+    assert len(sink.names) == 4 * BATCH
+
+
 def test_spans_of_another_thread_that_never_rests_are_not_waited_for(tracer, sink):
     """The end waits for what had ended before it, however much is recorded meanwhile."""
     work = tracer.observe(lambda: None, name="work")
