@@ -238,9 +238,9 @@ def format_named(name: str) -> Format:
 
 
 def _path(path: str | Path) -> Path:
-    given: Any = path
-    if not isinstance(given, str | os.PathLike):
-        raise DatasetError(f"a file's path is a text or a Path, got {given!r:.200}")
+    value: Any = path
+    if not isinstance(value, str | os.PathLike):
+        raise DatasetError(f"a file's path is a text or a Path, got {value!r:.200}")
     return Path(path)
 
 

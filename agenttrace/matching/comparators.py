@@ -19,16 +19,16 @@ def checked_comparators(comparators: Comparators | None, scorer: str) -> Compara
     Raises:
         ScorerError: they are no mapping of tools to functions, or to mappings of parameters to functions.
     """
-    given: Any = comparators
-    if given is None:
+    value: Any = comparators
+    if value is None:
         return None
-    if isinstance(given, Mapping) and all(
-        isinstance(tool, str) and _compares(one) for tool, one in given.items()
+    if isinstance(value, Mapping) and all(
+        isinstance(tool, str) and _compares(one) for tool, one in value.items()
     ):
         return comparators
     raise ScorerError(
         f"{scorer}: comparators map a tool's name to a function, or to {{parameter: function}}, "
-        f"got {given!r:.200}"
+        f"got {value!r:.200}"
     )
 
 
@@ -40,7 +40,7 @@ def _compares(one: Any) -> bool:
 
 
 def check_comparators(
-    comparators: Comparators,
+    comparators: Comparators | None,
     tools: Mapping[str, ToolDefinition],
     selection: Selection,
     actual_calls: Iterable[ToolCall],
@@ -51,8 +51,12 @@ def check_comparators(
     Raises:
         ExpectationError: it names the nearest known tool or parameter.
     """
-    known = recorded(tools)
-    if not known or not all(call.name in known or call.status == "attempted" for call in actual_calls):
+    known = recorded(tools) if comparators else {}
+    if (
+        comparators is None
+        or not known
+        or not all(call.name in known or call.status == "attempted" for call in actual_calls)
+    ):
         return
     names = {*known, *map(selection.name_of, known)}
     for name, compare in comparators.items():

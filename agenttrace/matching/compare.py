@@ -70,8 +70,7 @@ def compare(
     calls, attempt_counts = scope.counted(attempts)
     check_tools(expected, known_tools, scope, all_calls, trace)
     check_spelling(expected, trace, scope, all_calls)
-    if comparators:
-        check_comparators(comparators, known_tools, scope, all_calls)
+    check_comparators(comparators, known_tools, scope, all_calls)
     check_tags(scope, all_calls, known_tools)
     how: Mode = parsed.mode or mode
     agreement_with = partial(

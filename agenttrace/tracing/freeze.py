@@ -125,14 +125,7 @@ def freeze(value: Any, limits: Limits = RECORDED) -> Any:  # noqa: C901 - the fl
             return _packed_or_walked(value, limits)
         if value is None or kind is int or kind is float or kind is bool:
             return value
-        if kind is bytes and limits.bytes < len(value) <= LONGEST_WHOLE:
-            return Frozen(value, len(value), "whole")
-        small = small_content(value, kind, limits)
-        if small[0] is not NOT_SMALL:
-            return Frozen(*small)
-        fields_of = fields_reader(kind)
-        if fields_of is not None and _stack_is_guarded():
-            return _record(value, fields_of(value, kind), limits)
+        return _object(value, kind, limits)
     except Exception as error:  # choke-point: changed by another thread meanwhile, or no stack left
         if thrown_in(error):
             raise
@@ -216,11 +209,19 @@ def _objects(values: Collection[Any], limits: Limits) -> tuple[list[Any] | None,
     return items, size, has_long_text
 
 
-def _record(value: Any, fields: dict[str, Any], limits: Limits) -> Frozen:
-    """An object with these declared fields, packed or walked as a mapping of them is."""
-    if len(fields) > limits.value // _ITEM_SIZE or _holds_huge(fields, limits.value):
-        return _walk(value, limits, limits.value)
-    return _pack(value, limits, opens_records=True)
+def _object(value: Any, kind: type, limits: Limits) -> Frozen:
+    """What is no container: bytes or a small record as it is, one with fields packed, else a walked copy."""
+    if kind is bytes and limits.bytes < len(value) <= LONGEST_WHOLE:
+        return Frozen(value, len(value), "whole")
+    small = small_content(value, kind, limits)
+    if small[0] is not NOT_SMALL:
+        return Frozen(*small)
+    fields_of = fields_reader(kind)
+    if fields_of is not None and _stack_is_guarded():
+        fields = fields_of(value, kind)
+        if len(fields) <= limits.value // _ITEM_SIZE and not _holds_huge(fields, limits.value):
+            return _pack(value, limits, opens_records=True)
+    return _walk(value, limits, limits.value)
 
 
 def _packed_or_walked(value: Any, limits: Limits) -> Frozen:
