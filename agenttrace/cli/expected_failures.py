@@ -44,7 +44,7 @@ def with_expected_failures(report: EvaluationReport) -> EvaluationReport:
         if quarantine is not None and quarantine.is_over:
             remedy = "" if not result.success else "; it passes: remove its quarantine"
             over.setdefault(result.position, f"{label(result)}: the quarantine ended on {quarantine}{remedy}")
-        if why is not None and not result.success and result.outcome != "not_run":
+        if why is not None and result.outcome == "failed":  # what is errored says nothing either way
             expected[result.position] = {"position": result.position, "example": label(result), "why": why}
     more = {"expected_failures": list(expected.values()), "quarantines_over": list(over.values())}
     filled = {name: rows for name, rows in more.items() if rows}

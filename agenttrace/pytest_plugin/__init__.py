@@ -147,14 +147,21 @@ SPENT = pytest.StashKey[Path]()
 RESULTS = pytest.StashKey[str]()
 """In a test's stash: its results as JSON, which its report carries to the process that reports."""
 
+ERRORED = pytest.StashKey[str]()
+"""In a test's stash: why nothing says how it went, where its result is errored."""
 
-@pytest.hookimpl(wrapper=True)
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Give a test's results to its report."""
+    """Give a test's results to its report. One that is errored is a failure, whatever was expected."""
     report = yield
     if call.when == "call":
+        errored = item.stash.get(ERRORED, None)
+        if errored is not None and hasattr(report, "wasxfail"):
+            del report.wasxfail
+            report.outcome, report.longrepr = "failed", errored
         results = item.stash.get(RESULTS, None)
         if results is not None:
             report.agenttrace_results = results  # type: ignore[attr-defined]  # for `_Results`

@@ -21,6 +21,7 @@ from agenttrace.evaluation.assertion import require_passed, warn_of_vacuous_guar
 from agenttrace.evaluation.requirement import Requirement, parsed_requirements
 from agenttrace.evaluation.run import Evaluation
 from agenttrace.evaluation.trials import MAX_TRIALS, settled_by
+from agenttrace.pytest_plugin import ERRORED
 from agenttrace.pytest_plugin.checks import note
 from agenttrace.pytest_plugin.examples import options_of
 from agenttrace.pytest_plugin.suite import named_as, store_named, suite_of
@@ -192,7 +193,8 @@ class _MarkedTest:
     def settle(self) -> None:
         """Pass or fail; a failure in quarantine, or one that the baseline has too, is an expected one.
 
-        What the function raised in the only trial is raised else, as in any test.
+        What the function raised in the only trial is raised else, as in any test. An errored result, which
+        says nothing either way, is never an expected one.
         """
         __tracebackhide__ = True
         evaluation = self._last or self.evaluation(None)
@@ -201,6 +203,9 @@ class _MarkedTest:
         if len(self.results) == 1 and self.why_not_run is not None:
             pytest.skip(f"not run: {self.why_not_run}")
         text = self._failure(report, evaluation)
+        if text and self._is_errored:
+            self.item.stash[ERRORED] = text
+            pytest.fail(text, pytrace=False)
         if self.quarantine is None:
             if self._raised is not None:
                 _note_link(self._raised, report, see_in(evaluation.store))
@@ -215,6 +220,10 @@ class _MarkedTest:
         if text:
             pytest.xfail(f"in quarantine until {accepted}; {text.partition(chr(10))[0]}")
 
+    @property
+    def _is_errored(self) -> bool:
+        return any(result.outcome == "errored" for result in self.results)
+
     def _failure(self, report: EvaluationReport, evaluation: Evaluation) -> str:
         """The text of the failure, or an empty one; without secrets, because pytest writes it to files."""
         try:
@@ -226,7 +235,7 @@ class _MarkedTest:
         else:
             return ""
         baseline = self.suite.baseline
-        if baseline is None:
+        if baseline is None or self._is_errored:
             return text
         after = record_of_report(named_as(self.item, report))
         if compare_runs(baseline, after).regressions:

@@ -434,6 +434,24 @@ def test_eval_run_does_what_examples_say_of_their_failures(agenttrace, tmp_path,
     assert ran.err == ("skipped: known: too slow\n" if "skip" in field else "")
 
 
+@pytest.mark.parametrize("field", ["xfail: the tool rounds", 'quarantine: "ops until 2999-01-15: rounds"'])
+def test_what_is_errored_is_no_failure_that_was_expected(agenttrace, tmp_path, field):
+    (tmp_path / "broken.py").write_text(BROKEN_SCORER)
+    (tmp_path / "t.yaml").write_text(ACCEPTED.format(field=field, called="pay"))
+    ran = agenttrace("eval", "run", "t.yaml", "--scorer", "ToolOrder", "--scorer", "broken:judge")
+    assert ran.code == 2
+    assert "⚠️  TEST RESULTS: 0/2 passed (2 errored)" in ran.out
+
+
+BROKEN_SCORER = """
+from agenttrace import scorer
+
+@scorer
+def judge(tool_calls):
+    raise RuntimeError("no such model")
+"""
+
+
 def test_the_list_says_which_runs_are_not_whole(agenttrace, tmp_path):
     (tmp_path / "t.yaml").write_text(MANY.format(a="other", b="refund"))
     agenttrace("eval", "run", "t.yaml", "--scorer", "ToolOrder")

@@ -309,11 +309,11 @@ class TestWhatTheExampleSays:
             """
             examples:
             - {name: skipped, skip: not yet, input: {order: 1, amount: 1}}
-            - {name: known, xfail: ticket 7, input: {order: 1, amount: 1}, expected_tools: [other]}
+            - {name: known, xfail: ticket 7, input: {order: 1, amount: 1}, expected_tools: [refund, refund]}
             - name: quarantined
               quarantine: "Ada until 2999-01-15: the tool rounds"
               input: {order: 1, amount: 1}
-              expected_tools: [other]
+              expected_tools: [refund, refund]
             - name: healed
               quarantine: "Ada until 2999-01-15: the tool rounds"
               input: {order: 1, amount: 1}
@@ -355,6 +355,33 @@ def test_raises(example):
         over, free = [line for line in lines if line.startswith("FAILED")]
         assert "[over] - Failed: the quarantine ended on 2001-01-15 (Ada: no such order); " in over
         assert "[free] - KeyError: 'no such order'" in free
+
+    def test_what_is_errored_is_no_failure_that_was_expected(self, project):
+        project.write(
+            "test_shop.py",
+            SHOP
+            + """
+from agenttrace import scorer
+
+@scorer
+def broken(output):
+    raise RuntimeError("no such model")
+
+SAYS = {"known": {"xfail": "ticket 7"}, "quarantined": {"quarantine": "Ada until 2999-01-15: flaky"}}
+
+@pytest.mark.agenttrace([Example(name=name, **says) for name, says in SAYS.items()], [broken])
+def test_scored(example):
+    return "done"
+
+@pytest.mark.agenttrace([Example(name="late", xfail=True)], [broken])
+def test_raises(example):
+    raise KeyError("no such order")
+""",
+        )
+        lines = project.run("-rfsxX")
+        assert "2 failed, 1 xfailed" in lines[-1]
+        failed = [line for line in lines if line.startswith("FAILED")]
+        assert all("RuntimeError: no such model" in line for line in failed)
 
     @pytest.mark.parametrize(
         "text", ["Ada: why", "until 2999-01-15: why", "Ada until soon: why", "Ada until 2999-01-15"]
