@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import chdir
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -121,7 +122,8 @@ def eval_run(
         **limits.options(requirements),
     }
     try:
-        with shown_progress(limits.at_most(len(examples)), quiet=quiet) as progress:
+        # An agent may change the directory: files are written where the command was given.
+        with chdir("."), shown_progress(limits.at_most(len(examples)), quiet=quiet) as progress:
             options["progress"] = progress
             report = run_evaluation(examples, scorers, **options)
         report, code = _verdict(report, requirements, before)

@@ -50,7 +50,8 @@ def write_report(
 
     try:
         html = run_report(_with_traces(report, trace_of))
-        write_text(Path(os.path.realpath(path)), html, is_private=True)
+        # From where pytest was called: a test may have changed the directory.
+        write_text(Path(os.path.realpath(config.invocation_params.dir / path)), html, is_private=True)
     except (AgentTraceError, OSError) as error:
         return False, [f"the report was not written: {error_text(error)}"]
     return True, [f"the report is in {path}"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import chdir, suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -157,7 +157,8 @@ def _save_baseline(
     if not record.is_complete:
         return True, [f"no baseline was written to {path}: the run was interrupted"]
     try:
-        return True, save_baseline(record, path, is_left_out)
+        with chdir(config.invocation_params.dir):  # a test may have changed the directory
+            return True, save_baseline(record, path, is_left_out)
     except AgentTraceError as error:
         return False, [f"the baseline could not be written: {error}"]
 

@@ -275,6 +275,31 @@ def test_update_shows_the_diff_then_writes(agenttrace, examples):
     assert agenttrace(*command).out.endswith("tests.yaml: nothing to update\n")
 
 
+WANDERER = """
+import os
+from agenttrace import observe
+
+@observe(span_type="tool")
+def look():
+    return 1
+
+def agent(x):
+    os.chdir(os.path.join(os.path.dirname(__file__), "elsewhere"))
+    return look()
+"""
+
+
+def test_files_are_written_where_the_command_was_given_though_the_agent_went_elsewhere(agenttrace, tmp_path):
+    (tmp_path / "wanderer.py").write_text(WANDERER)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "w.yaml").write_text("examples: [{name: one, input: {x: 1}, expected_tools: [look]}]\n")
+    command = ("eval", "run", "w.yaml", "--function", "wanderer:agent", "--scorer", "ToolOrder")
+    ran = agenttrace(*command, "--json", "o.json", "--junit", "o.xml", "--save-baseline", "base.json")
+    assert ran.code == 0
+    assert all((tmp_path / name).is_file() for name in ("o.json", "o.xml", "base.json"))
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
 def test_update_of_a_read_only_file_is_2_and_the_diff_was_shown(agenttrace, examples):
     path = examples()
     path.write_text(UPDATABLE)
