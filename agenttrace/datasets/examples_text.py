@@ -22,6 +22,7 @@ from agenttrace.datasets.yaml_format import parse_yaml
 MAX_BYTES = 64_000_000
 _KINDS = {".yaml": "yaml", ".yml": "yaml", ".json": "json", ".jsonl": "jsonl"}
 _CONTEXT = 2
+_LINE_END = re.compile(r"\r?\n")
 """Lines around a change in a diff."""
 
 
@@ -94,7 +95,7 @@ class ExamplesText:
 
     def diff(self, text: str, line: int | None = None) -> str:
         """The unified diff to a new text; empty without a change. `line`: one example was changed."""
-        old, new, offset = self.text.splitlines(), text.splitlines(), 0
+        old, new, offset = _LINE_END.split(self.text), _LINE_END.split(text), 0
         if line is not None:  # comparing all of a large file for each example would take long
             later = [other for other in self.nodes if other > line]
             offset = line - 1

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +119,7 @@ _PLAIN_TAGS = frozenset(
 )
 _TAB = re.compile(r" *\t")
 _BRACKETS = {"while parsing a flow sequence": "[", "while parsing a flow mapping": "{"}
+_FURTHER_BREAKS = "\x85\u2028\u2029"
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -150,7 +152,7 @@ def parse_yaml(text: str, path: Path) -> Document:
     """
     document = Document(path, None)
     try:
-        _Builder(yaml.parse(text, Loader=_LOADER), document).read()
+        _Builder(yaml.parse(text, Loader=_LOADER), document, _line_of(text)).read()
     except yaml.MarkedYAMLError as error:
         problem, line = _problem_of(error, text)
         raise DatasetError(f"this is not YAML: {problem}", path=path, line=line) from None
@@ -175,11 +177,21 @@ def _problem_of(error: Any, text: str) -> tuple[str, int | None]:
     return " ".join(part for part in (error.context, error.problem) if part), line
 
 
+def _line_of(text: str) -> Callable[[Any], int]:
+    """Gives the line, from 1, of a mark as editors count: only line feeds begin one. YAML's own count has
+    further line breaks, some of which may stand within a text."""
+    if not any(mark in text for mark in _FURTHER_BREAKS):
+        return lambda mark: int(mark.line) + 1
+    feeds = [at for at, character in enumerate(text) if character == "\n"]
+    return lambda mark: bisect_left(feeds, mark.index) + 1
+
+
 class _Builder:
     """One pass over the events. Aliases share the value of their anchor, but count its size again."""
 
-    def __init__(self, events: Iterator[Any], document: Document) -> None:
+    def __init__(self, events: Iterator[Any], document: Document, line_of: Callable[[Any], int]) -> None:
         self.events = events
+        self.line_of = line_of
         self.document = document
         self.lines = document.lines
         self.nodes = 0
@@ -193,7 +205,7 @@ class _Builder:
         if isinstance(event, yaml.StreamEndEvent):
             return
         event = next(self.events)
-        self.lines[()] = event.start_mark.line + 1
+        self.lines[()] = self.line_of(event.start_mark)
         self.document.data = self._node(event, (), 0)
         next(self.events)  # the end of the document
         event = next(self.events)
@@ -282,7 +294,7 @@ class _Builder:
 
     def _note(self, place: Place, event: Any) -> None:
         if len(place) <= _LINES_DEPTH:
-            self.lines[place] = event.start_mark.line + 1
+            self.lines[place] = self.line_of(event.start_mark)
 
     def _error(self, message: str, event: Any) -> DatasetError:
-        return DatasetError(message, path=self.document.path, line=event.start_mark.line + 1)
+        return DatasetError(message, path=self.document.path, line=self.line_of(event.start_mark))

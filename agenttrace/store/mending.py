@@ -35,7 +35,7 @@ _TABLES: dict[str, tuple[tuple[str, ...], str]] = {
     "results": (("name", "error", "source", "example"), _NAMED),
     "quarantine": (("name", "reason"), _NAMED),
     "work": (("seen",), _NAMED),
-    "failures": (("title",), f"id IN (SELECT failure FROM failure_cases WHERE {_NAMED})"),  # noqa: S608
+    "failures": (("scorer", "title"), f"id IN (SELECT failure FROM failure_cases WHERE {_NAMED})"),  # noqa: S608
     "pending_evaluations": (
         ("request",),
         "EXISTS (SELECT 1 FROM json_each(?1) j WHERE instr(request, j.value))",

@@ -34,6 +34,7 @@ def store(tmp_path):
     def ask(question, password):
         tracer.log(f"asked with {SECRET}")
         tracer.score_current_span("quality", 1, reason=f"for {SECRET}")
+        tracer.score_current_span(f"knows {SECRET}", 0.1, threshold=0.5)  # a failure, which has its name, too
         return {"key": KEY, "note": SECRET}
 
     for customer in ("acme", "other"):

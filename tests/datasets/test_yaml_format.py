@@ -280,3 +280,12 @@ def test_the_reader_without_the_c_library_reads_the_same(
     assert first.expected_tools[1]["parameters"]["end_date"] == "2025-06-02"
     assert second.source is not None
     assert second.source.endswith(":14")
+
+
+@pytest.mark.parametrize("mark", ["-", "\u2028", "\u2029", "\x85"])
+def test_lines_are_counted_as_editors_do_also_behind_a_line_break_within_a_text(
+    tmp_path: Path, mark: str
+) -> None:
+    path = tmp_path / "one.yaml"
+    path.write_text(f'examples:\n- name: a\n  input: "x{mark}y"\n- name: b\n', encoding="utf-8")
+    assert [example.source for example in EvalDataset.from_file(path)] == [f"{path}:2", f"{path}:4"]

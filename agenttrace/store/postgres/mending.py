@@ -38,7 +38,9 @@ _TABLES = {
     "results": _Texts(("run_id", "result"), ("name", "error", "source", "example"), _NAMED),
     "quarantine": _Texts(("id",), ("name", "reason"), _NAMED),
     "work": _Texts(("id",), ("seen",), _NAMED),
-    "failures": _Texts(("id",), ("title",), f"id IN (SELECT failure FROM failure_cases WHERE {_NAMED})"),
+    "failures": _Texts(
+        ("id",), ("scorer", "title"), f"id IN (SELECT failure FROM failure_cases WHERE {_NAMED})"
+    ),
     "pending_evaluations": _Texts(
         ("id",),
         ("request",),
