@@ -1,6 +1,8 @@
 """`agenttrace serve`: pages and spans on one port, by real requests over loopback."""
 
+import logging
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -367,3 +369,19 @@ def test_the_command_says_where_it_listens_and_refuses_the_world_without_a_token
     answer = CliRunner().invoke(cli, ["serve", "--store", str(tmp_path / "t.db"), "--host", "0.0.0.0"])
     assert answer.exit_code != 0
     assert "--token-file" in str(answer.exception) + answer.output
+
+
+def test_a_request_that_cannot_be_read_to_its_end_is_answered_without_a_traceback(run, token_file, caplog):
+    service = run(MemoryStore(), Tokens(token_file))
+    logging.getLogger("uvicorn.error").addHandler(caplog.handler)
+    head = (
+        "POST /v1/traces HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+        f"Authorization: Bearer {SHOP}\r\nTransfer-Encoding: chunked\r\n\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", service.port), timeout=30) as connection:
+        connection.sendall(head.encode() + b"not a length\r\n")
+        answer = b"".join(iter(lambda: connection.recv(1_000), b""))
+    assert answer.startswith(b"HTTP/1.1 400")
+    assert service.send(trace=1, spans=1).status_code == 200
+    logging.getLogger("uvicorn.error").removeHandler(caplog.handler)
+    assert [record for record in caplog.records if record.exc_info] == []
