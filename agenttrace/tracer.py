@@ -11,7 +11,6 @@ from agenttrace.core.errors import ConfigError
 from agenttrace.core.limits import CAPTURED, RECORDED, Limits, checked_limits
 from agenttrace.core.numbers import is_number, is_whole
 from agenttrace.core.protocols import Exporter, Sender, Store
-from agenttrace.core.score import Score
 from agenttrace.core.span import Span
 from agenttrace.online.handle import EvaluationHandle
 from agenttrace.redaction import Redaction, redaction_of
@@ -29,7 +28,7 @@ from agenttrace.tracing.decorator import (
 )
 from agenttrace.tracing.default_recorder import offer_recorder, withdraw_recorder
 from agenttrace.tracing.flush_result import FlushResult
-from agenttrace.tracing.live import LiveSpan, LiveTrace, add_to, running_trace
+from agenttrace.tracing.live import LiveSpan, LiveTrace, add_score, add_to, running_trace
 from agenttrace.tracing.observed_function import ObserveOptions
 from agenttrace.tracing.open_span import SpanBlock
 from agenttrace.tracing.pipeline import Pipeline
@@ -375,10 +374,8 @@ class Tracer:
         """Add words to the running trace: ``["beta", "german"]``. Each is kept once, 1,000 at most.
 
         May be called at any depth, several times; outside of a trace it does nothing. Read them back as
-        `Trace.tags`. Tags of tools, by which scorers select them, are an option of `observe`.
-
-        Raises:
-            ConfigError: one text in place of a list.
+        `Trace.tags`. Tags of tools, by which scorers select them, are an option of `observe`. What is no list
+        is left out, and said once in the log: what is noted never ends the call.
         """
         (running_trace() or LiveTrace(None)).set_tags(tags)
 
@@ -400,10 +397,7 @@ class Tracer:
         """Add values of any kind, by name, to the running trace; a later value of a name replaces an earlier.
 
         Outside of a trace it does nothing. Read them back as `Trace.metadata`; `update_current_span` adds
-        attributes to one span instead.
-
-        Raises:
-            ConfigError: `metadata` is not a mapping.
+        attributes to one span instead. What is no mapping is left out, and said once in the log.
         """
         (running_trace() or LiveTrace(None)).update_metadata(metadata)
 
@@ -422,20 +416,19 @@ class Tracer:
         model: str | None = None,
         attributes: Mapping[str, Any] | None = None,
     ) -> None:
-        """Add to the running span. What is None stays as it is."""
-        add_to(LiveSpan(running()), output, usage, model, attributes or {})
+        """Add to the running span. What is None stays as it is; attributes that are no mapping are left out,
+        which is said once in the log."""
+        add_to(LiveSpan(running()), output, usage, model, attributes)
 
     def score_current_span(
         self, name: str, value: float, *, threshold: float = 0.0, reason: str = ""
     ) -> None:
         """Put a score from 0 to 1 on the running span: it passes from `threshold` on.
 
-        It is stored with the span, and shown with it. Outside of a span it does nothing.
-
-        Raises:
-            ValueError: not a number from 0 to 1.
+        It is stored with the span, and shown with it. Outside of a span it does nothing. What is no number
+        from 0 to 1 is left out, which is said once in the log, and counted on the span.
         """
-        LiveSpan(running()).add_score(Score.of(name, value, threshold, reason=reason))
+        add_score(LiveSpan(running()), name, value, threshold, reason)
 
     def async_evaluate(
         self,

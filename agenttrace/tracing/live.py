@@ -7,16 +7,20 @@ from itertools import islice
 from typing import Any
 
 from agenttrace.core import semconv
-from agenttrace.core.errors import ConfigError
 from agenttrace.core.identity import span_id_text, trace_id_text
 from agenttrace.core.interruptions import thrown_in
 from agenttrace.core.marks import cause_of
+from agenttrace.core.reading_types import type_name
 from agenttrace.core.score import Score
 from agenttrace.core.snapshot import snapshot
+from agenttrace.process.said_once import SaidOnce
+from agenttrace.redaction import without_secrets
 from agenttrace.tracing.context import current
 from agenttrace.tracing.freeze import thaw
 from agenttrace.tracing.record import EXTRA, OBSERVED, SCOPE, Record, Scope, key_of, parent_key_of
 from agenttrace.tracing.steps import freeze_one
+
+_warnings = SaidOnce(without_secrets)
 
 MAX_NOTES = 1_000
 """Logs, scores or attributes that one span keeps. Further ones are counted in an attribute."""
@@ -115,20 +119,22 @@ class LiveSpan:
             self._leave_out()
 
     def add_score(self, score: Score) -> None:
-        """Add a score, which is stored with the span.
-
-        Raises:
-            ConfigError: not a `Score`.
-        """
-        if not isinstance(score, Score):
-            raise ConfigError(
-                f"add_score takes a Score, such as Score.of(name, value, threshold), got {score!r}"
-            )
+        """Add a score, which is stored with the span."""
+        value: Any = score
+        if not isinstance(value, Score):
+            kind = type_name(type(value))
+            self.refuse(f"a score was left out: wanted a Score, as Score.of(name, value) makes, got {kind}")
+            return
         scores = self._notes().setdefault("scores", [])
         if len(scores) < MAX_NOTES:
             scores.append(score)
         else:
             self._leave_out()
+
+    def refuse(self, text: str, error: BaseException | None = None) -> None:
+        """Log once what is wrong with a note, and count it as left out. It must not end the call."""
+        _warnings.warn(text, text, error)
+        self._leave_out()
 
     def _leave_out(self) -> None:
         """Count a note for which there is no room, so that the span does not look complete."""
@@ -160,7 +166,7 @@ def add_to(
     output: Any,
     usage: Mapping[str, Any] | None,
     model: str | None,
-    attributes: Mapping[str, Any],
+    attributes: Mapping[str, Any] | None,
 ) -> None:
     """Add to a span. What is None stays as it is."""
     if output is not None:
@@ -169,8 +175,27 @@ def add_to(
         span.set_usage(usage)
     if model is not None:
         span.set_attribute(semconv.REQUEST_MODEL, model)
-    for name, value in attributes.items():
-        span.set_attribute(name, value)
+    if attributes is None:
+        return
+    try:
+        for name, value in attributes.items():
+            span.set_attribute(name, value)
+    except BaseException as error:  # choke-point: no mapping, or one of the user's that breaks, or exits
+        if thrown_in(error):
+            raise
+        span.refuse(f"attributes are a mapping of names to values, got {type_name(type(attributes))}", error)
+
+
+def add_score(span: LiveSpan, name: str, value: float, threshold: float, reason: str) -> None:
+    """Add a score of a value that the user's code worked out; one that can be none is left out."""
+    try:
+        score = Score.of(name, value, threshold, reason=reason)
+    except BaseException as error:  # choke-point: no number from 0 to 1, or one whose class raises
+        if thrown_in(error):
+            raise
+        span.refuse("a score was left out", error)
+    else:
+        span.add_score(score)
 
 
 def as_text(name: Any) -> str:
@@ -211,7 +236,10 @@ class LiveTrace:
     def set_tags(self, tags: Iterable[str]) -> None:
         """Add tags."""
         if isinstance(tags, str) or not isinstance(tags, Iterable):
-            raise ConfigError(f"tags are a list of strings, got {tags!r}")
+            _warnings.warn(
+                "tags", f"tags were left out: they are a list of strings, got {type_name(type(tags))}"
+            )
+            return
         trace_tags = self._attributes().setdefault(semconv.TAGS, [])
         try:
             for tag in islice(tags, MAX_TAGS):
@@ -231,8 +259,13 @@ class LiveTrace:
 
     def update_metadata(self, metadata: Mapping[str, Any]) -> None:
         """Add values of any kind, by name."""
-        if not isinstance(metadata, Mapping):
-            raise ConfigError(f"metadata is a mapping, got {type(metadata).__name__} {metadata!r}")
+        value: Any = metadata
+        if not isinstance(value, Mapping):
+            kind = type_name(type(value))
+            _warnings.warn(
+                "metadata", f"metadata was left out: it is a mapping of names to values, got {kind}"
+            )
+            return
         self._attributes().setdefault(semconv.METADATA, {}).update(plain_mapping(metadata) or {})
 
     def begin_turn(self, number: int | None) -> int:
