@@ -6,9 +6,10 @@ import copyreg
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import Context, ContextVar
 from dataclasses import dataclass
-from functools import wraps
+from functools import update_wrapper
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
+from agenttrace.core.interruptions import pass_on_interruption
 from agenttrace.process.fork_and_exit import at_fork
 from agenttrace.tracing.record import INDEX, OBSERVED, PARENT, SCOPE, Record, Scope
 
@@ -181,7 +182,12 @@ def propagate(function: Callable[P, T]) -> Callable[P, T]:
 
     The returned function runs `function` as if it were called here, wherever it is called.
     """
-    return wraps(function)(under(current.get(), answering.get(), function))
+    carried = under(current.get(), answering.get(), function)
+    try:
+        return update_wrapper(carried, function)
+    except (Exception, SystemExit, GeneratorExit) as error:  # choke-point: a lazy proxy may raise anything
+        pass_on_interruption(error)
+        return carried
 
 
 def under(record: Record | None, answers: Answering | None, function: Callable[P, T]) -> Callable[P, T]:

@@ -22,6 +22,7 @@ from agenttrace.tracing.observed_function import (
 from agenttrace.tracing.record import Recorder
 from agenttrace.tracing.signature import (
     ANYTHING,
+    attribute_of,
     begins_with_instance,
     call_style,
     code_parameters,
@@ -161,7 +162,7 @@ def _without_our_wrapper(function: Any) -> Any:
     if isinstance(function, MethodType):
         inner = _without_our_wrapper(function.__func__)
         return function if inner is function.__func__ else MethodType(inner, function.__self__)
-    observed = getattr(function, OBSERVED_MARK, None)
+    observed = attribute_of(function, OBSERVED_MARK)
     if (
         isinstance(observed, ObservedFunction)
         and observed.wrapper is not None

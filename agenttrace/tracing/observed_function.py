@@ -15,6 +15,7 @@ from agenttrace.core.tool import REQUIRED, Parameter, ParameterKind, ToolDefinit
 from agenttrace.redaction import Redaction
 from agenttrace.tracing.default_recorder import default_recorder
 from agenttrace.tracing.record import OnEnd, Recorder
+from agenttrace.tracing.signature import attribute_of
 
 RedactedNames = tuple["Redaction | None", bool, str, "ToolDefinition | None", tuple[str, ...], str]
 """An observed function's redacted names: for which redaction; True if its values may be redacted by name; its
@@ -206,7 +207,7 @@ def _description(text: Any) -> str:
 
 def _name_of(function: Any) -> str:
     while True:
-        name = getattr(function, "__name__", None)
+        name = attribute_of(function, "__name__")
         if isinstance(name, str) and name:
             return name
         if not isinstance(function, partial):  # a mock has a `func`, too, which has another

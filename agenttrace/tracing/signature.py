@@ -157,11 +157,24 @@ def _are_alike(first: Parameters, second: Parameters) -> bool:
     ]
 
 
+def attribute_of(value: Any, name: str, default: Any = None) -> Any:
+    """An attribute; `default` where there is none, or where code of the object's own raises.
+
+    That of a lazy proxy does outside of its context.
+    """
+    try:
+        return getattr(value, name, default)
+    except (Exception, SystemExit, GeneratorExit) as error:  # choke-point: `__getattr__` may be code
+        pass_on_interruption(error)
+        return default
+
+
 def begins_with_instance(function: Callable[..., Any], first: str) -> bool:
     """Returns True if the first parameter is a method's self or cls, which is not recorded."""
     if first not in ("self", "cls"):
         return False
-    owner = getattr(function, "__qualname__", "").rpartition(".")[0]
+    qualname = attribute_of(function, "__qualname__", "")
+    owner = qualname.rpartition(".")[0] if isinstance(qualname, str) else ""
     return bool(owner) and not owner.endswith("<locals>")
 
 
@@ -180,11 +193,15 @@ def call_style(function: Callable[..., Any]) -> str:
         type(function) is FunctionType and not function.__dict__
     ):  # where it may be marked as a coroutine function
         return _STYLES[function.__code__.co_flags & _STYLE_FLAGS]
-    if inspect.isasyncgenfunction(function):
-        return "async generator"
-    if inspect.iscoroutinefunction(function):
-        return "coroutine"
-    return "generator" if inspect.isgeneratorfunction(function) else "function"
+    try:
+        if inspect.isasyncgenfunction(function):
+            return "async generator"
+        if inspect.iscoroutinefunction(function):
+            return "coroutine"
+        return "generator" if inspect.isgeneratorfunction(function) else "function"
+    except (Exception, SystemExit, GeneratorExit) as error:  # choke-point: newer Pythons ask for a mark
+        pass_on_interruption(error)
+        return "function"
 
 
 def _anything(*args: Any, **kwargs: Any) -> None: ...

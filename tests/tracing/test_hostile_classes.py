@@ -10,6 +10,8 @@ from unittest.mock import AsyncMock, MagicMock, Mock, create_autospec
 
 import pytest
 
+from agenttrace import propagate
+
 
 class Evil:
     """While it is armed, to show it leaves the program."""
@@ -415,3 +417,19 @@ def test_a_signature_that_raises_keeps_nothing_from_being_decorated(tracer, stor
     assert tracer.observe(Tool(), name="work")(1) == 2
     assert tracer.flush(60)
     assert len(store.traces()) == 1
+
+
+@pytest.mark.parametrize("error", [RuntimeError, SystemExit])
+def test_a_lazy_proxy_outside_of_its_context_is_decorated_like_any_callable(tracer, error):
+    class Lazy:
+        def __call__(self, value):
+            return value
+
+        def __getattr__(self, name):
+            raise error(name)
+
+    with tracer.capture() as captured:
+        assert tracer.observe(span_type="tool", name="lazy")(Lazy())(1) == 1
+        assert tracer.observe(Lazy())(2) == 2
+        assert propagate(Lazy())(3) == 3
+    assert [span.name for span in captured.trace.spans] == ["lazy", "Lazy"]
