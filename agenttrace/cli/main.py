@@ -181,19 +181,27 @@ def scores() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command line, then exit the process with the command's exit code."""
+    _open_what_is_closed()
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
     code = _code_of(arguments)
     try:
-        if sys.stdout is not None:  # as where a parent closed it before it started us
-            sys.stdout.flush()
+        sys.stdout.flush()
     except BrokenPipeError:
         code = _pipe_closed()
     except OSError as error:  # no space left, for one
         code = _not_written(error)
     sys.exit(code)
+
+
+def _open_what_is_closed() -> None:
+    """Open the null device for streams that a parent closed before it started us, in their order: a store's
+    file would get their numbers, and what is printed."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - for good
 
 
 def _code_of(arguments: Sequence[str] | None) -> int:

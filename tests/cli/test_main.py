@@ -8,6 +8,7 @@ import pytest
 
 from agenttrace.cli.main import cli
 from agenttrace.core.errors import StoreError
+from agenttrace.tracer import Tracer
 from agenttrace.version import __version__
 
 
@@ -99,7 +100,14 @@ def test_an_output_for_which_there_is_no_space_is_said_in_a_line():
     assert "Traceback" not in done.stderr
 
 
-def test_without_a_stdout_nothing_breaks():
-    command = f"{shlex.quote(sys.executable)} -m agenttrace --help >&-"
+@pytest.mark.parametrize("closed", [">&-", "<&- >&-"])
+@pytest.mark.parametrize("arguments", ["--help", "traces list --store {path}", "health --store {path}"])
+def test_without_a_stdout_nothing_breaks(tmp_path, arguments, closed):
+    path = tmp_path / "traces.db"
+    tracer = Tracer("test", store=str(path))
+    with tracer.span("work"):
+        pass
+    tracer.shutdown()
+    command = f"{shlex.quote(sys.executable)} -m agenttrace {arguments.format(path=path)} {closed}"
     done = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, text=True)
     assert (done.returncode, done.stderr) == (0, "")
