@@ -106,7 +106,7 @@ def eval_run(
     failed, 2 errored."""
     task = load_task_option(file, function_name, store, for_update=update.update)
     everything, examples, scorers, function = _loaded(file, task, selection, scorer_names, function_name)
-    is_left_out = None if len(examples) == len(everything) else left_out(everything, examples)
+    is_left_out = left_out(everything, examples) if len(examples) < len(everything) else None
     requirements = _requirements(examples, scorers, require or (task.require if task else ()), model, limits)
     tracer = Tracer(project_name=project or (task.key if task else Path(file).stem), store=store)
     before = baseline.run_before(examples, tracer, is_left_out)
@@ -122,10 +122,9 @@ def eval_run(
         **limits.options(requirements),
     }
     try:
-        # An agent may change the directory: files are written where the command was given.
+        # Files are written where the command was given, though the agent may change the directory.
         with chdir("."), shown_progress(limits.at_most(len(examples)), quiet=quiet) as progress:
-            options["progress"] = progress
-            report = run_evaluation(examples, scorers, **options)
+            report = run_evaluation(examples, scorers, **{**options, "progress": progress})
         report, code = _verdict(report, requirements, before)
     except EvaluationInterrupted as interruption:
         report, code = interruption.report, INTERRUPTED

@@ -218,10 +218,19 @@ def _object(value: Any, kind: type, limits: Limits) -> Frozen:
         return Frozen(*small)
     fields_of = fields_reader(kind)
     if fields_of is not None and _stack_is_guarded():
-        fields = fields_of(value, kind)
-        if len(fields) <= limits.value // _ITEM_SIZE and not _holds_huge(fields, limits.value):
-            return _pack(value, limits, opens_records=True)
+        return _record(value, fields_of(value, kind), limits)
     return _walk(value, limits, limits.value)
+
+
+def _record(value: Any, fields: dict[str, Any], limits: Limits) -> Frozen:
+    """An object with these fields, packed where Python guards the stack."""
+    if len(fields) > limits.value // _ITEM_SIZE or _holds_huge(fields, limits.value):
+        return _walk(value, limits, limits.value)
+    try:
+        content = pack(value, limits, True)
+    except _NOT_PACKED as error:
+        return _not_packed(value, fields, limits, error)
+    return Frozen(content, len(content), "packed")
 
 
 def _packed_or_walked(value: Any, limits: Limits) -> Frozen:
@@ -235,17 +244,37 @@ def _packed_or_walked(value: Any, limits: Limits) -> Frozen:
         return _walk(value, limits, max(most // _VAST_SHARE, 1))
     if _holds_huge(value, most):
         return _walk(value, limits, most)
-    # 3.11 counts levels against the recursion limit, 3.14 looks at the stack: both stop a deep value before
-    # 256 KB of it are used. In between, C code may go 10,000 levels deep, for which threads have too little.
-    is_guarded = _stack_is_guarded()
-    if not is_guarded:
-        limit = _deep_limit(value, limits)
-        if limit:
+    try:
+        if _LOOKS_AT_THE_STACK or (_COUNTS_LEVELS and sys.getrecursionlimit() <= _GUARDED_LEVELS):
+            content = pack(value, limits, True)
+        elif limit := _deep_limit(value, limits):
             return _walk(value, limits, limit)
-    return _pack(value, limits, opens_records=is_guarded)
+        else:
+            content = pack(value, limits, False)
+    except _NOT_PACKED as error:
+        return _not_packed(value, value, limits, error)
+    return Frozen(content, len(content), "packed")
+
+
+_NOT_PACKED = (TooLarge, ValueError, RecursionError, pickle.PicklingError)
+
+
+def _not_packed(value: Any, items: Any, limits: Limits, error: Exception) -> Frozen:
+    """A copy of a value that cannot be packed; `items` is the container that it is, or holds."""
+    if type(error) is not TooLarge and thrown_in(error):
+        raise error
+    limit = limits.value
+    if type(error) is TooLarge and not _holds_huge(items, limit, _SEARCHED_ITEMS, _SEARCHED):
+        limit = max(limit // _VAST_SHARE, 1)
+    return _walk(value, limits, limit)
 
 
 def _stack_is_guarded() -> bool:
+    """Whether Python stops a deep value before 256 KB of the stack are used.
+
+    3.11 counts levels against the recursion limit, 3.14 looks at the stack. In between, C code may go 10,000
+    levels deep, for which threads have too little.
+    """
     return _LOOKS_AT_THE_STACK or (_COUNTS_LEVELS and sys.getrecursionlimit() <= _GUARDED_LEVELS)
 
 
@@ -315,17 +344,3 @@ def _deep_limit(value: Any, limits: Limits) -> int:
 def _walk(value: Any, limits: Limits, limit: int) -> Frozen:
     copy, size = first_snapshot(value, limit, limits=limits)
     return Frozen(copy, size)
-
-
-def _pack(value: Any, limits: Limits, *, opens_records: bool) -> Frozen:
-    try:
-        content = pack(value, limits, opens_records=opens_records)
-    except TooLarge:
-        if _holds_huge(value, limits.value, _SEARCHED_ITEMS, _SEARCHED):
-            return _walk(value, limits, limits.value)
-        return _walk(value, limits, max(limits.value // _VAST_SHARE, 1))
-    except (ValueError, RecursionError, pickle.PicklingError) as error:
-        if thrown_in(error):
-            raise
-        return _walk(value, limits, limits.value)
-    return Frozen(content, len(content), "packed")

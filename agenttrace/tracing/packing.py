@@ -46,9 +46,10 @@ class _BoundedWriter:
 
 
 class _Packer(pickle.Pickler):
+    """`task` are the limits of one dump, and whether it opens records: another object for each dump."""
+
     def __init__(self) -> None:
-        self.limits = RECORDED
-        self.opens_records = False
+        self.task = self.looked_at_in = RECORDED, False
         self.ways: dict[int, _Way] = {}
         self.writer = _BoundedWriter()
         super().__init__(self.writer, 5)
@@ -56,6 +57,8 @@ class _Packer(pickle.Pickler):
     def reducer_override(self, value: Any) -> Any:
         if value is StandIn or value is Fields:  # asked for, too, as part of what is answered below
             return NotImplemented  # packed by its name
+        if self.looked_at_in is not self.task:
+            self.looked_at_in, self.ways = self.task, {}
         kind = type(value)
         way = self.ways.get(id(kind))
         if way is None:
@@ -70,14 +73,14 @@ class _Packer(pickle.Pickler):
             text = read_text(value)
             if type(text) is str and len(text) <= _LONGEST_TEXT:
                 return StandIn, (name, text)
-        content, _ = small_content(value, kind, self.limits)
+        content, _ = small_content(value, kind, self.task[0])
         if content is NOT_SMALL:
-            content, _ = first_snapshot(value, limits=self.limits)
+            content, _ = first_snapshot(value, limits=self.task[0])
         return StandIn, (name, content)
 
     def _way(self, kind: type) -> _Way:
         read_text = handler_of(kind) if never_changes(kind) else None
-        return type_name(kind), fields_reader(kind) if self.opens_records else None, read_text
+        return type_name(kind), fields_reader(kind) if self.task[1] else None, read_text
 
 
 _packers: list[_Packer] = []
@@ -94,7 +97,7 @@ class _Unpacker(pickle.Unpickler):
         raise pickle.UnpicklingError(f"{module}.{name} is not data")
 
 
-def pack(value: Any, limits: Limits, *, opens_records: bool) -> bytes:
+def pack(value: Any, limits: Limits, opens_records: bool) -> bytes:
     """The bytes of a container, or of an object with declared fields.
 
     With `opens_records` the pickler packs the fields of such objects, too, which takes a fraction of the
@@ -108,18 +111,16 @@ def pack(value: Any, limits: Limits, *, opens_records: bool) -> bytes:
         packer = _packers.pop()
     except IndexError:
         packer = _Packer()
-    packer.limits = limits
-    packer.opens_records = opens_records
-    packer.ways.clear()
+    packer.task = limits, opens_records
     writer = packer.writer
     writer.room = 2 * limits.value
     try:
         packer.dump(value)
     except TooLarge:
-        if not opens_records or not packer.ways:
+        if not opens_records or packer.looked_at_in is not packer.task:
             raise
         # A snapshot keeps of each object what a value may keep: of the whole, more than of what is too large.
-        return pack(value, limits, opens_records=False)
+        return pack(value, limits, False)
     chunks = writer.chunks
     content = chunks[0] if len(chunks) == 1 else b"".join(chunks)
     if len(content) <= _SMALL_PACKER:  # a packer keeps the room that it made for what it has packed

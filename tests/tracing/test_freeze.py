@@ -440,7 +440,7 @@ class TestBounds:
     def test_hold_before_anything_huge_is_packed_at_any_depth(self, around, huge, monkeypatch):
         """Packing one would copy it as a whole, on the caller's time. Told by the first of each level."""
         packed = []
-        monkeypatch.setattr(freeze_module, "_pack", lambda *packing: packed.append(packing))
+        monkeypatch.setattr(freeze_module, "pack", lambda *packing: packed.append(packing))
         frozen = freeze(around(huge))
         assert not packed
         assert frozen.form == "plain"
