@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from agenttrace.core.marks import REDACTED, bytes_of
+from agenttrace.redaction.commands import places_in_arguments
 from agenttrace.redaction.shown import is_secret_path
 from agenttrace.redaction.texts import Names
 from agenttrace.redaction.values import is_name, is_opaque
@@ -41,19 +42,29 @@ def may_be_named(items: Sequence[Any]) -> bool:
     return bool(items) and (type(items[0]) is str or (type(items[0]) is dict and "$bytes" in items[0]))
 
 
-def places_of_named(items: Sequence[Any], names: Names) -> list[int]:
-    """The places of values after a secret's name: ``["Authorization", …]``, ``["--password", …]``."""
+def places_of_named(items: Sequence[Any], names: Names) -> dict[int, int]:
+    """The places of values after a secret's name: ``["Authorization", …]``, ``["--password", …]``,
+    ``["mysql", "-p…"]``; with the place in each text at which the secret begins."""
     if len(items) == 2:
         name, value = map(text_of, items)
-        return [1] if name is not None and value is not None and _is_named(name, value, names) else []
-    return [
-        place
-        for place in range(1, len(items))
-        if type(name := items[place - 1]) is str
-        and name[:2] == "--"
-        and type(value := items[place]) is str
-        and _is_named(name, value, names)
-    ]
+        if name is None or value is None:
+            return {}
+        if _is_named(name, value, names):
+            return {1: 0}
+        return _places_in_command(items, names) if value[:1] == "-" else {}
+    options = [place for place, item in enumerate(items) if type(item) is str and item[:1] == "-"]
+    if not options:
+        return {}
+    places = _places_in_command(items, names)
+    for place in options:
+        value = items[place + 1] if place + 1 < len(items) else None
+        if items[place][:2] == "--" and type(value) is str and _is_named(items[place], value, names):
+            places[place + 1] = 0
+    return places
+
+
+def _places_in_command(items: Sequence[Any], names: Names) -> dict[int, int]:
+    return places_in_arguments(items) if names.is_secret("password") else {}
 
 
 def _is_named(name: str, value: str, names: Names) -> bool:
@@ -84,6 +95,16 @@ def is_named_value(value: dict[str, Any], names: Names) -> bool:
             text = text_of(item)
             return names.hides(name, item if text is None else text)
     return False
+
+
+def without_listed(value: list[Any], items: list[Any], names: Names, taken_out: Any) -> None:
+    """Put what `taken_out` makes of a value in its place in `items`, where a list has its name before it.
+
+    It takes the value, and where in it the secret begins.
+    """
+    if may_be_named(value):
+        for place, begin in places_of_named(value, names).items():
+            items[place] = taken_out(value[place], begin)
 
 
 def without_beside(value: dict[str, Any], items: dict[str, Any], names: Names, taken_out: Any) -> None:

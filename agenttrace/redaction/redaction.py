@@ -24,13 +24,7 @@ from agenttrace.redaction.harmless_copy import LONGEST_CACHED, MOST_CACHED, harm
 from agenttrace.redaction.names import NameRule, own_name, plain, rule_of
 from agenttrace.redaction.options import Level, OwnShape, checked, own_shapes
 from agenttrace.redaction.other_forms import may_have_others, without_others
-from agenttrace.redaction.pairs import (
-    NAMED_BESIDE,
-    may_be_named,
-    places_of_named,
-    without_beside,
-    without_differences,
-)
+from agenttrace.redaction.pairs import NAMED_BESIDE, without_beside, without_differences, without_listed
 from agenttrace.redaction.repeated import secret_texts, without_repeated
 from agenttrace.redaction.shape_search import without_shape
 from agenttrace.redaction.shapes import ENCODED_RUN
@@ -282,9 +276,7 @@ class Redaction:
             return items
         if kind is list:
             items_of = [self.inside(item) for item in value]
-            if may_be_named(value):
-                for place in places_of_named(value, self):
-                    items_of[place] = self._taken_out(value[place])
+            without_listed(value, items_of, self, self._taken_out)
             return items_of
         return value
 
@@ -292,9 +284,9 @@ class Redaction:
     def _counted_later(_: Any) -> Any:
         return REDACTED
 
-    def _taken_out(self, value: Any) -> Redacted:
+    def _taken_out(self, value: Any, begin: int = 0) -> Redacted:
         self.redacted += 1
-        return Redacted(REDACTED, secret_digest(value))
+        return Redacted(f"{value[:begin]}{REDACTED}" if begin else REDACTED, secret_digest(value))
 
     def _item(self, key: str, item: Any) -> Any:
         if item is not None and self.is_secret(key) and self.hides(key, item):
