@@ -10,7 +10,7 @@ from agenttrace.redaction.shape_search import looks_random
 from agenttrace.redaction.texts import Names
 from agenttrace.redaction.values import is_made_up, is_opaque, is_placeholder
 
-SIGNS = ("pass", "secret", "token", "key", "identified by")
+SIGNS = ("pass", "secret", "token", "key", "identified ")
 """What stands in each such text, in lower case."""
 SHORT_SIGNS = ("code is", "otp is", "pin is")
 """The same for names that stand within many words."""
@@ -29,8 +29,9 @@ _AFTER = re.compile(
     [*]{{0,2}}(?P<quote>\\*["'`“‘«])?(?P<value>(?:[^\s"'`“”‘’«»<>…\\]|\\(?![nrt"'\\]))+)""",
     re.VERBOSE | re.IGNORECASE,
 )
-_IDENTIFIED_BY = re.compile(
-    r"""(?i:identified(?:\s+with\s+[\w'"]+)?\s+by(?:\s+password)?)\s+(?P<quote>["'])(?P<value>[^"'\r\n]+)"""
+_IN_SQL = re.compile(
+    r"""(?i)(?:identified(?:\s+with\s+[\w'"]+)?\s+by(?:\s+password)?\s+|password\s+for\s+[^\s=]{1,200}\s*=\s*)"""
+    r"""[nN]?(?P<quote>["'])(?P<value>[^"'\r\n]+)"""
 )
 _BETWEEN_WORDS = re.compile(r"[^\w.$-]+")
 _MOST_WORDS = 3
@@ -53,7 +54,7 @@ def without_said(text: str, names: Names) -> tuple[str, int]:
     pieces: list[str] = []
     done = 0
     for place in places_of_signs(text):
-        match = _IDENTIFIED_BY.match(text, place) or _AFTER.match(text, place)
+        match = _IN_SQL.match(text, place) or _AFTER.match(text, place)
         if match is None or place < done:
             continue
         begin = match.start("value")
@@ -86,7 +87,7 @@ def places_of_signs(text: str) -> list[int]:
 
 
 def _is_secret(text: str, match: re.Match[str], value: str, names: Names) -> bool:
-    if match.re is _IDENTIFIED_BY:
+    if match.re is _IN_SQL:
         return names.is_secret("password")
     before = text[max(0, match.start() - _WINDOW) : match.end("rest")]
     words = [word for word in _BETWEEN_WORDS.split(before)[-_MOST_WORDS:] if word]
