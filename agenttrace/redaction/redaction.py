@@ -24,7 +24,13 @@ from agenttrace.redaction.harmless_copy import LONGEST_CACHED, MOST_CACHED, harm
 from agenttrace.redaction.names import NameRule, own_name, plain, rule_of
 from agenttrace.redaction.options import Level, OwnShape, checked, own_shapes
 from agenttrace.redaction.other_forms import may_have_others, without_others
-from agenttrace.redaction.pairs import NAMED_BESIDE, without_beside, without_differences, without_listed
+from agenttrace.redaction.pairs import (
+    NAMED_BESIDE,
+    holds_beside,
+    without_beside,
+    without_differences,
+    without_listed,
+)
 from agenttrace.redaction.repeated import secret_texts, without_repeated
 from agenttrace.redaction.shape_search import without_shape
 from agenttrace.redaction.shapes import ENCODED_RUN
@@ -130,9 +136,7 @@ class Redaction:
                 if item is not None and (type(item) is dict or self.hides(key, item)):
                     return False
             elif key in NAMED_BESIDE:
-                copy = dict(items)
-                without_beside(copy, copy, self, self._counted_later)
-                if copy != items:
+                if holds_beside(dict(items), self):
                     return False
             elif len(self.harmless_keys) < MOST_CACHED and len(key) <= LONGEST_CACHED:
                 self.harmless_keys.add(key)
@@ -279,10 +283,6 @@ class Redaction:
             without_listed(value, items_of, self, self._taken_out)
             return items_of
         return value
-
-    @staticmethod
-    def _counted_later(_: Any) -> Any:
-        return REDACTED
 
     def _taken_out(self, value: Any, begin: int = 0) -> Redacted:
         self.redacted += 1
