@@ -120,9 +120,8 @@ def without_listed(value: list[Any], items: list[Any], names: Names, taken_out: 
 def _places_below(rows: Sequence[Any], names: Names) -> list[tuple[int, int]]:
     """Where secrets stand below titles, unless these are the first of pairs: ``[["x-api-key", "…"], …]``."""
     titles = rows[0]
-    if not titles or type(titles[0]) is not str or (len(titles) == 2 and places_of_named(titles, names)):
-        return []
-    return places_below_titles(rows, names)
+    places = places_below_titles(rows, names) if titles and type(titles[0]) is str else []
+    return [] if places and len(titles) == 2 and places_of_named(titles, names) else places
 
 
 def without_beside(value: dict[str, Any], items: dict[str, Any], names: Names, taken_out: Any) -> None:

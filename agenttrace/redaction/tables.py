@@ -70,12 +70,12 @@ def _is_secret_title(title: Any, names: Names) -> bool:
 def places_below_titles(rows: Sequence[Any], names: Names) -> list[tuple[int, int]]:
     """Where secrets stand in a list of rows of which the first has names: ``[["user", "password"], …]``."""
     titles = rows[0]
-    width = len(titles)
-    if len(rows) < 2 or not all(type(title) is str and len(title) <= _LONGEST_TITLE for title in titles):
+    secret = {place: title for place, title in enumerate(titles) if _is_secret_title(title, names)}
+    if not secret or not all(type(title) is str and len(title) <= _LONGEST_TITLE for title in titles):
         return []
+    width = len(titles)
     if not all(is_list(row) and len(row) == width for row in rows):
         return []
-    secret = {place: title for place, title in enumerate(titles) if names.is_secret(title)}
     return [
         (number, place)
         for number, row in enumerate(rows)
