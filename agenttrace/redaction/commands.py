@@ -58,7 +58,6 @@ _COMMANDS = (
 _SIGNS = tuple(sign for sign, _ in _COMMANDS)
 
 
-_OPTIONS = (" -", "'-", '"-')
 _NO_ARGUMENT = re.compile(r"""[\s"'$;|&<>(){}`]""")
 """What ends an argument in a text; in a list of arguments it is a part of one."""
 _LONGEST_PATH = 256
@@ -67,7 +66,8 @@ _BEGINNING = 64
 
 def may_have_command(lowered: str) -> bool:
     """Returns True if a text could have one of the commands with an option."""
-    return any(option in lowered for option in _OPTIONS) and any(sign in lowered for sign in _SIGNS)
+    has_option = " -" in lowered or "'-" in lowered or '"-' in lowered
+    return has_option and any(sign in lowered for sign in _SIGNS)
 
 
 def _is_password(value: str) -> bool:

@@ -138,4 +138,4 @@ def _reads_as_secret(text: str, match: re.Match[str], value: str, word: str, bef
 
 
 def _reads_as_key(value: str) -> bool:
-    return is_made_up(value) and any(map(str.isdigit, value)) and looks_random(value)
+    return is_made_up(value) and not value.isdigit() and any(map(str.isdigit, value)) and looks_random(value)
