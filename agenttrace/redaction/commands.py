@@ -3,53 +3,75 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+from typing import Any
 
 from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.values import is_placeholder
 
-_VALUE = r"""["']?(?P<value>[^\s"'$;|&<>(){}`]+)"""
+_VALUE = r"""["']?(?P<value>(?:[^\s"'$;|&<>(){}`\\]|\\(?!["']))+)"""
 _BETWEEN = r"(?:[^\n;|&]|\\\n){0,300}?"
 """The other arguments, also on a line that goes on."""
+_GAP = r"""(?:\s+|\\*["'],\s*\\*["'])"""
+"""What is between two arguments: spaces, or in a list within a text, ``'-p', '…'``, quotes and a comma."""
 
 
-def _after(command: str, option: str, value: str = _VALUE) -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w.-])(?:{command})(?:\.exe)?(?=\s){_BETWEEN}\s(?:{option}){value}")
+def _after(command: str, option: str) -> re.Pattern[str]:
+    """An underscore in these stands for what is between two arguments."""
+    command, option = command.replace("_", _GAP), option.replace("_", _GAP)
+    return re.compile(
+        rf"""(?<![\w.\0-])(?:{command})(?:\.exe)?(?=\s|\\*["'],){_BETWEEN}[\s"'](?:{option}){_VALUE}"""
+    )
 
 
 _COMMANDS = (
     (
-        "curl ",
+        "curl",
         re.compile(
-            r"""(?<=\s)(?:-[a-zA-Z]*[uU]|--user|--proxy-user)[= ]?["']?[^\s:"']*:(?!//)(?P<value>[^\s"']+)"""
+            rf"""(?<=[\s"'])(?:-[a-zA-Z]{{0,20}}[uU]|--user|--proxy-user)(?:[= ]?["']?|{_GAP})"""
+            r"""[^\s:"']*:(?!//)(?P<value>(?:[^\s"'\\]|\\(?!["']))+)"""
         ),
     ),
     ("mysql", _after(r"mysql\w*", "-p")),
     ("mariadb", _after(r"mariadb[\w-]*", "-p")),
-    ("sshpass", _after("sshpass", r"-p\s*")),
-    ("redis-cli", _after("redis-cli", r"-a\s+|--pass\s+")),
+    ("sshpass", _after("sshpass", r"-p_?")),
+    ("redis-cli", _after("redis-cli", r"-a_|--pass_")),
     (
-        " login ",
-        _after(r"(?:docker|podman|nerdctl|buildah|skopeo|crane|oras|helm registry|az|oc) login", r"-p\s+"),
+        "login",
+        _after(r"(?:docker|podman|nerdctl|buildah|skopeo|crane|oras|helm_registry|az|oc)_login", r"-p_"),
     ),
-    ("ldap", _after(r"ldap\w+", r"-w\s+")),
-    ("smbclient", _after("smbclient", "-U\\s*[\"']?[^\\s%\"']+%")),
-    ("sqlcmd", _after("sqlcmd", r"-P\s*")),
-    ("zip ", _after("(?:un)?zip", r"-P\s*")),
+    ("ldap", _after(r"ldap\w+", r"-w_")),
+    ("smbclient", _after("smbclient", "-U_?[\"']?[^\\s%\"']+%")),
+    ("sqlcmd", _after("sqlcmd", r"-P_?")),
+    ("zip", _after("(?:un)?zip", r"-P_?")),
     ("7z", _after("7z[ar]?", "-p")),
-    ("htpasswd", _after("htpasswd", r"-[a-zA-Z]*b[a-zA-Z]*\s+\S+\s+\S+\s+")),
-    ("openssl ", _after("openssl", r"-[kK]\s+")),
-    ("mongo", _after(r"mongo\w*", r"-p\s+")),
-    ("sqlplus ", _after("sqlplus", r"[\w.-]+/")),
-    ("keytool ", _after("keytool", r"-(?:store|key)pass\s+")),
+    ("htpasswd", _after("htpasswd", r"""-[a-zA-Z]{0,20}b[a-zA-Z]{0,20}_[^\s"']+_[^\s"']+_""")),
+    ("openssl", _after("openssl", r"-[kK]_")),
+    ("mongo", _after(r"mongo\w*", r"-p_")),
+    ("sqlplus", _after("sqlplus", r"[\w.-]+/")),
+    ("keytool", _after("keytool", r"-(?:store|key)pass_")),
 )
 """What is in each text with such a command, in lower case, and how the password is found."""
 
 _SIGNS = tuple(sign for sign, _ in _COMMANDS)
 
 
+_NO_ARGUMENT = re.compile(r"""[\s"'$;|&<>(){}`]""")
+"""What ends an argument in a text; in a list of arguments it is a part of one."""
+_LONGEST_PATH = 256
+_BEGINNING = 64
+
+
 def may_have_command(lowered: str) -> bool:
     """Returns True if a text could have one of the commands with an option."""
-    return " -" in lowered and any(sign in lowered for sign in _SIGNS)
+    has_option = " -" in lowered or "'-" in lowered or '"-' in lowered
+    return has_option and any(sign in lowered for sign in _SIGNS)
+
+
+def _is_password(value: str) -> bool:
+    return not (value.startswith((REDACTED, "-")) or is_placeholder(value))
 
 
 def without_arguments(text: str) -> tuple[str, int]:
@@ -58,8 +80,7 @@ def without_arguments(text: str) -> tuple[str, int]:
 
     def replace(match: re.Match[str]) -> str:
         nonlocal count
-        value = match["value"]
-        if value.startswith((REDACTED, "-")) or is_placeholder(value):
+        if not _is_password(match["value"]):
             return match[0]
         count += 1
         begin, end = match.start("value") - match.start(), match.end("value") - match.start()
@@ -69,3 +90,33 @@ def without_arguments(text: str) -> tuple[str, int]:
         if sign in lowered:
             text = pattern.sub(replace, text)
     return text, count
+
+
+def places_in_arguments(items: Sequence[Any]) -> dict[int, int]:
+    """The places of passwords in a command that is a list of its arguments, each with the place in that
+    argument at which it begins: ``["mysql", "-p…"]``."""
+    parts = [_part(item) if type(item) is str else "\0" for item in items]
+    line = " ".join(parts)
+    lowered = line.lower()
+    if not any(sign in lowered for sign in _SIGNS):
+        return {}
+    starts = [0, *accumulate(len(part) + 1 for part in parts)]
+    places: dict[int, int] = {}
+    for begin in _begins(line, lowered):
+        place = bisect(starts, begin) - 1
+        if _is_password(items[place][begin - starts[place] :]):
+            places.setdefault(place, begin - starts[place])
+    return places
+
+
+def _begins(line: str, lowered: str) -> Iterator[int]:
+    for sign, pattern in _COMMANDS:
+        if sign in lowered:
+            for match in pattern.finditer(line):
+                yield match.start("value")
+
+
+def _part(item: str) -> str:
+    """An argument as it stands in a line: without what would end it, and of a long one its beginning."""
+    part = item if len(item) <= _LONGEST_PATH else item[:_BEGINNING]
+    return _NO_ARGUMENT.sub("\0", part)

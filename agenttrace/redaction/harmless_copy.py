@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
-from agenttrace.redaction.pairs import NAMED_BESIDE, places_of_named
+from agenttrace.redaction.pairs import NAMED_BESIDE, holds_beside, holds_named
 from agenttrace.redaction.texts import Names
 
 
@@ -81,12 +81,12 @@ def _plain(value: Any, texts: list[str], keys: set[str], redaction: Rules, level
     copy, shortest = value.copy(), redaction.shortest
     if type(value) is list:
         pairs: Any = enumerate(value)
-        if value and type(value[0]) is str and places_of_named(value, redaction):
+        if value and type(value[0]) is not dict and holds_named((value,), redaction):
             raise TypeError
     else:
         pairs = value.items()
         _check_keys(value, keys, redaction)
-        if "value" in value or not NAMED_BESIDE.isdisjoint(value):
+        if "value" in value or (not NAMED_BESIDE.isdisjoint(value) and holds_beside(value, redaction)):
             raise TypeError
     for place, item in pairs:
         kind = type(item)

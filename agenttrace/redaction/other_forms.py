@@ -1,10 +1,11 @@
-"""Secrets that stand neither after a ``:`` nor a ``=``: said, in columns, in commands, in lines below."""
+"""Secrets that stand neither after ``:`` nor ``=``: said, in columns, in commands, in SQL, in lines below."""
 
 from __future__ import annotations
 
 from agenttrace.redaction.blocks import without_blocks
 from agenttrace.redaction.columns import without_columns
 from agenttrace.redaction.commands import may_have_command, without_arguments
+from agenttrace.redaction.inserted import has_secret_column, may_have_rows, without_inserted
 from agenttrace.redaction.said import SHORT_SIGNS, SIGNS, places_of_signs, without_said
 from agenttrace.redaction.signs import Look
 from agenttrace.redaction.texts import Names, end_before_cut, has_any
@@ -18,9 +19,17 @@ def may_have_others(lowered: str, look: Look) -> bool:
     """
     if look.has_hyphen and may_have_command(lowered):
         return True
-    return look.has_digit_in_word and (
+    if look.has_digit_in_word and (
         has_any(SIGNS, lowered) or (" is" in lowered and has_any(SHORT_SIGNS, lowered))
-    )
+    ):
+        return True
+    return look.marks != "" and may_have_rows(lowered)
+
+
+def may_hold_others(text: str, lowered: str, names: Names) -> bool:
+    """Returns False only if none of several texts, each on lines of its own, has a secret in these forms."""
+    # A quote that one of them leaves open would hide the rows of the next.
+    return has_secret_column(text, lowered, names) or without_others(text, names)[1] > 0
 
 
 def without_others(text: str, names: Names) -> tuple[str, int]:
@@ -28,8 +37,12 @@ def without_others(text: str, names: Names) -> tuple[str, int]:
     whole, end = text, end_before_cut(text)
     text, mark = text[:end], text[end:]
     count = 0
-    if may_have_command(text.lower()) and names.is_secret("password"):
+    lowered = text.lower()
+    if may_have_command(lowered) and names.is_secret("password"):
         text, count = without_arguments(text)
+    if may_have_rows(lowered):
+        text, in_rows = without_inserted(text, names)
+        count += in_rows
     if "\n" in text:
         text, in_columns = without_columns(text, places_of_signs(text), names)
         text, in_blocks = without_blocks(text, names)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from agenttrace.core.marks import REDACTED, bytes_of
+from agenttrace.redaction.commands import places_in_arguments
 from agenttrace.redaction.shown import is_secret_path
+from agenttrace.redaction.tables import COLUMNS, ROWS, is_list, places_below_titles, without_columns_beside
 from agenttrace.redaction.texts import Names
 from agenttrace.redaction.values import is_name, is_opaque
 
@@ -18,9 +20,7 @@ _NAMES_OF_VALUES = (
 )
 VALUES = ("value", "Value", "VALUE", "val")
 _LONGEST_BYTES = 4_096
-NAMED_BESIDE = frozenset({"Value", "VALUE", "val", "columns", "header", "index", "netloc"})
-_COLUMNS = ("columns", "header")
-_ROWS = ("data", "rows")
+NAMED_BESIDE = frozenset({"Value", "VALUE", "val", "index", "netloc", *COLUMNS})
 """Keys beside which a name may stand: of entries such as ``{"Name": …, "Value": …}``, of tables, of an
 address. `value`, which is found in much else, is asked for by itself."""
 _ADDRESS = re.compile(r"([^:@/\s]*):[^@/\s]+@")
@@ -41,19 +41,29 @@ def may_be_named(items: Sequence[Any]) -> bool:
     return bool(items) and (type(items[0]) is str or (type(items[0]) is dict and "$bytes" in items[0]))
 
 
-def places_of_named(items: Sequence[Any], names: Names) -> list[int]:
-    """The places of values after a secret's name: ``["Authorization", …]``, ``["--password", …]``."""
+def places_of_named(items: Sequence[Any], names: Names) -> dict[int, int]:
+    """The places of values after a secret's name: ``["Authorization", …]``, ``["--password", …]``,
+    ``["mysql", "-p…"]``; with the place in each text at which the secret begins."""
     if len(items) == 2:
         name, value = map(text_of, items)
-        return [1] if name is not None and value is not None and _is_named(name, value, names) else []
-    return [
-        place
-        for place in range(1, len(items))
-        if type(name := items[place - 1]) is str
-        and name[:2] == "--"
-        and type(value := items[place]) is str
-        and _is_named(name, value, names)
-    ]
+        if name is None or value is None:
+            return {}
+        if _is_named(name, value, names):
+            return {1: 0}
+        return _places_in_command(items, names) if value[:1] == "-" else {}
+    options = [place for place, item in enumerate(items) if type(item) is str and item[:1] == "-"]
+    if not options:
+        return {}
+    places = _places_in_command(items, names)
+    for place in options:
+        value = items[place + 1] if place + 1 < len(items) else None
+        if items[place][:2] == "--" and type(value) is str and _is_named(items[place], value, names):
+            places[place + 1] = 0
+    return places
+
+
+def _places_in_command(items: Sequence[Any], names: Names) -> dict[int, int]:
+    return places_in_arguments(items) if names.is_secret("password") else {}
 
 
 def _is_named(name: str, value: str, names: Names) -> bool:
@@ -68,9 +78,17 @@ def _is_named(name: str, value: str, names: Names) -> bool:
 
 
 def holds_named(lists: Iterable[Sequence[Any]], names: Names) -> bool:
-    """Returns True if in one of the lists a value stands after a secret's name."""
+    """Returns True if in one of the lists a value stands after a secret's name, or below it."""
     # Only of plain data, in which there are no recorded bytes.
-    return any(type(items[0]) is str and places_of_named(items, names) for items in lists if items)
+    for items in lists:
+        if items:
+            kind = type(items[0])
+            if kind is str:
+                if places_of_named(items, names):
+                    return True
+            elif (kind is list or kind is tuple) and _places_below(items, names):
+                return True
+    return False
 
 
 def is_named_value(value: dict[str, Any], names: Names) -> bool:
@@ -86,6 +104,26 @@ def is_named_value(value: dict[str, Any], names: Names) -> bool:
     return False
 
 
+def without_listed(value: list[Any], items: list[Any], names: Names, taken_out: Any) -> None:
+    """Put what `taken_out` makes of a value in its place in `items`, where a list has its name before it.
+
+    It takes the value, and where in it the secret begins.
+    """
+    if may_be_named(value):
+        for place, begin in places_of_named(value, names).items():
+            items[place] = taken_out(value[place], begin)
+    elif value and is_list(value[0]):
+        for number, place in _places_below(value, names):
+            items[number][place] = taken_out(value[number][place])
+
+
+def _places_below(rows: Sequence[Any], names: Names) -> list[tuple[int, int]]:
+    """Where secrets stand below titles, unless these are the first of pairs: ``[["x-api-key", "…"], …]``."""
+    titles = rows[0]
+    places = places_below_titles(rows, names) if titles and type(titles[0]) is str else []
+    return [] if places and len(titles) == 2 and places_of_named(titles, names) else places
+
+
 def without_beside(value: dict[str, Any], items: dict[str, Any], names: Names, taken_out: Any) -> None:
     """Put what `taken_out` makes of a value in its place in `items`, where its name stands beside it.
 
@@ -95,44 +133,21 @@ def without_beside(value: dict[str, Any], items: dict[str, Any], names: Names, t
     for key in VALUES:
         if value.get(key) is not None and key in items and is_named_value(value, names):
             items[key] = taken_out(value[key])
-    for key in _ROWS:
-        if type(value.get(key)) is list and not NAMED_BESIDE.isdisjoint(value):
-            items[key] = _without_columns(value, items[key], names, taken_out)
+    for key in ROWS:
+        if is_list(value.get(key)) and not NAMED_BESIDE.isdisjoint(value):
+            items[key] = without_columns_beside(value, items[key], names, taken_out)
     netloc = value.get("netloc")
     if type(netloc) is str and "@" in netloc and names.is_secret("password"):
         items["netloc"] = _ADDRESS.sub(rf"\1:{REDACTED}@", netloc)
 
 
-def _without_columns(table: Mapping[str, Any], rows: Any, names: Names, taken_out: Any) -> Any:
-    """The rows of a table without the values of its secret columns, or of secret names in its index."""
-    if type(rows) is not list:
-        return rows
-    columns = next((table[key] for key in _COLUMNS if key in table), [table.get("name")])
-    is_table = any(key in table for key in _COLUMNS)
-    labels = table.get("index")
-    by_row = labels if type(labels) is list and len(labels) == len(rows) else [None] * len(rows)
-    width = len(columns) if type(columns) is list else 0
-
-    def hidden(label: Any, item: Any) -> bool:
-        label = label[-1] if type(label) is list and label else label  # of several levels the last
-        return (
-            type(label) is str
-            and item is not None
-            and len(label) <= _LONGEST_NAME
-            and names.is_secret(label)
-            and names.hides(label, item)
-        )
-
-    def cell(place: int, label: Any, item: Any) -> Any:
-        column = columns[place] if place < width else None
-        return taken_out(item) if hidden(column, item) or hidden(label, item) else item
-
-    return [
-        [cell(place, label, item) for place, item in enumerate(row)]
-        if type(row) is list and is_table
-        else cell(0, label, row)
-        for label, row in zip(by_row, rows, strict=True)
-    ]
+def holds_beside(value: dict[str, Any], names: Names) -> bool:
+    """Returns True if `without_beside` takes something out of a mapping."""
+    hidden: list[Any] = []
+    items = dict(value)
+    without_beside(value, items, names, hidden.append)
+    netloc = value.get("netloc")
+    return bool(hidden) or (type(netloc) is str and items["netloc"] != netloc)
 
 
 def without_differences(data: Any, names: Names, is_inside: bool = False) -> Any:

@@ -26,10 +26,10 @@ from agenttrace.redaction.options import Level, OwnShape, checked, own_shapes
 from agenttrace.redaction.other_forms import may_have_others, without_others
 from agenttrace.redaction.pairs import (
     NAMED_BESIDE,
-    may_be_named,
-    places_of_named,
+    holds_beside,
     without_beside,
     without_differences,
+    without_listed,
 )
 from agenttrace.redaction.repeated import secret_texts, without_repeated
 from agenttrace.redaction.shape_search import without_shape
@@ -136,9 +136,7 @@ class Redaction:
                 if item is not None and (type(item) is dict or self.hides(key, item)):
                     return False
             elif key in NAMED_BESIDE:
-                copy = dict(items)
-                without_beside(copy, copy, self, self._counted_later)
-                if copy != items:
+                if holds_beside(dict(items), self):
                     return False
             elif len(self.harmless_keys) < MOST_CACHED and len(key) <= LONGEST_CACHED:
                 self.harmless_keys.add(key)
@@ -282,19 +280,13 @@ class Redaction:
             return items
         if kind is list:
             items_of = [self.inside(item) for item in value]
-            if may_be_named(value):
-                for place in places_of_named(value, self):
-                    items_of[place] = self._taken_out(value[place])
+            without_listed(value, items_of, self, self._taken_out)
             return items_of
         return value
 
-    @staticmethod
-    def _counted_later(_: Any) -> Any:
-        return REDACTED
-
-    def _taken_out(self, value: Any) -> Redacted:
+    def _taken_out(self, value: Any, begin: int = 0) -> Redacted:
         self.redacted += 1
-        return Redacted(REDACTED, secret_digest(value))
+        return Redacted(f"{value[:begin]}{REDACTED}" if begin else REDACTED, secret_digest(value))
 
     def _item(self, key: str, item: Any) -> Any:
         if item is not None and self.is_secret(key) and self.hides(key, item):

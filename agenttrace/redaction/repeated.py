@@ -32,8 +32,10 @@ def secret_texts(values: Iterable[tuple[str, Any]], names: Names) -> set[str]:
             beside = is_named_value(value, names)
             waiting += [(key, item, is_secret or (beside and key in VALUES)) for key, item in value.items()]
         elif type(value) is list:
-            places = places_of_named(value, names) if may_be_named(value) else ()
-            waiting += [("", item, is_secret or place in places) for place, item in enumerate(value)]
+            places = places_of_named(value, names) if may_be_named(value) else {}
+            for place, item in enumerate(value):
+                begin = places.get(place)
+                waiting.append(("", item[begin:] if begin else item, is_secret or begin is not None))
         elif is_secret and type(value) in (str, int, float):
             texts.add(str(value))
     return {text for text in texts if len(text) >= _SHORTEST}

@@ -10,7 +10,7 @@ from agenttrace.redaction.shape_search import looks_random
 from agenttrace.redaction.texts import Names
 from agenttrace.redaction.values import is_made_up, is_opaque, is_placeholder
 
-SIGNS = ("pass", "secret", "token", "key", "identified by")
+SIGNS = ("pass", "secret", "token", "key", "identified ")
 """What stands in each such text, in lower case."""
 SHORT_SIGNS = ("code is", "otp is", "pin is")
 """The same for names that stand within many words."""
@@ -25,13 +25,17 @@ _AFTER = re.compile(
     |\s*(?P<dash>->|→|-|–|—)\s+
     |\\?["']\]\s*(?P<key>:?=|:)\s*
     |(?P<call>\()(?=\\?["'])
+    |[*`]{{0,3}}[ \t\u00a0]*(?P<sign>:=|=>|[:=](?!=))[*`]{{0,3}}\s*
     |(?P<space>[ \t]{{1,9}}\(?))
     [*]{{0,2}}(?P<quote>\\*["'`“‘«])?(?P<value>(?:[^\s"'`“”‘’«»<>…\\]|\\(?![nrt"'\\]))+)""",
     re.VERBOSE | re.IGNORECASE,
 )
-_IDENTIFIED_BY = re.compile(
-    r"""(?i:identified(?:\s+with\s+[\w'"]+)?\s+by(?:\s+password)?)\s+(?P<quote>["'])(?P<value>[^"'\r\n]+)"""
+_IN_SQL = re.compile(
+    r"""(?i)(?:identified(?:\s+with\s+[\w'"]+)?\s+by(?:\s+password)?\s+|password\s+for\s+[^\s=]{1,200}\s*=\s*)"""
+    r"""[nN]?(?P<quote>["'])(?P<value>[^"'\r\n]+)"""
 )
+_SPACED_NAME = re.compile(r"(?i)(?:[^\W_]\w{0,40}[ \t\u00a0]{1,3}){1,2}keys?\Z")
+"""A name of several words on one line: those that end in *key* are found by no single word."""
 _BETWEEN_WORDS = re.compile(r"[^\w.$-]+")
 _MOST_WORDS = 3
 _WINDOW = 80
@@ -40,7 +44,7 @@ _LOGIN = re.compile(r"(?i)\b(?:login|user|account)\s+\S+\s+\Z")
 _AS_VARIABLE = re.compile(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+|-[A-Za-z]\w+")
 """``ENV API_KEY …``, ``-AccessToken …``."""
 _COUNTED = re.compile(
-    r"(?i)\s+(?:bit|byte|char|digit|letter|symbol|word|second|minute|hour|day|week|month|year|time|or\b|of\b|and\b|to\b)"
+    r"(?i)[^\S\n]+(?:bit|byte|char|digit|letter|symbol|word|second|minute|hour|day|week|month|year|time|or\b|of\b|and\b|to\b)"
 )
 _PASSWORD = re.compile(r"(?i)pass|pwd|otp|pin|code\b")
 _WORD_AND_NUMBER = re.compile(r"[A-Za-z-]+\d{1,4}")
@@ -53,7 +57,7 @@ def without_said(text: str, names: Names) -> tuple[str, int]:
     pieces: list[str] = []
     done = 0
     for place in places_of_signs(text):
-        match = _IDENTIFIED_BY.match(text, place) or _AFTER.match(text, place)
+        match = _IN_SQL.match(text, place) or _AFTER.match(text, place)
         if match is None or place < done:
             continue
         begin = match.start("value")
@@ -86,13 +90,18 @@ def places_of_signs(text: str) -> list[int]:
 
 
 def _is_secret(text: str, match: re.Match[str], value: str, names: Names) -> bool:
-    if match.re is _IDENTIFIED_BY:
+    if match.re is _IN_SQL:
         return names.is_secret("password")
     before = text[max(0, match.start() - _WINDOW) : match.end("rest")]
+    if match["sign"]:
+        spaced = _SPACED_NAME.search(before)
+        name = _name(spaced[0].split(), names) if spaced else ""
+        return name != "" and names.hides(name, value) and _reads_as_key(value)
     words = [word for word in _BETWEEN_WORDS.split(before)[-_MOST_WORDS:] if word]
     if not _reads_as_secret(text, match, value, words[-1], before[: -len(words[-1])]):
         return False
-    name = _name(words, names)
+    line = [word for word in _BETWEEN_WORDS.split(before.rpartition("\n")[2])[-_MOST_WORDS:] if word]
+    name = _name(line, names) or _name(words, names)
     return name != "" and names.hides(name, value)
 
 
@@ -125,4 +134,8 @@ def _reads_as_secret(text: str, match: re.Match[str], value: str, word: str, bef
         return False
     if value.isdigit():
         return is_password and len(value) >= _SHORTEST_NUMBER and not _COUNTED.match(text, end)
-    return is_made_up(value) and (is_password or (any(map(str.isdigit, value)) and looks_random(value)))
+    return is_made_up(value) if is_password else _reads_as_key(value)
+
+
+def _reads_as_key(value: str) -> bool:
+    return is_made_up(value) and not value.isdigit() and any(map(str.isdigit, value)) and looks_random(value)

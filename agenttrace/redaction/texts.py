@@ -39,7 +39,7 @@ _NOT_IN_NAME = re.compile(r"[^\w.\\$-]")
 _ESCAPE = re.compile(r"\\+u([0-9a-fA-F]{4})")
 
 _NUMBER = re.compile(r"-?\d[\w.+-]*")
-_TEXT_VALUE = re.compile(r"""(\\*)([brufBRUF]{0,2})(["'])(?!\[redacted\])""")
+_TEXT_VALUE = re.compile(r"""(\\*)([brufneBRUFNE]{0,2})(["'])(?!\[redacted\])""")
 _TO_QUOTE = {quote: re.compile(rf"(?:[^{quote}\\]|\\[\s\S])*") for quote in "\"'"}
 _TO_ESCAPED_QUOTE = {quote: re.compile(rf"[^{quote}\\]*") for quote in "\"'"}
 _IN_BRACKETS = re.compile(r"""["'{}\[\]]""")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agenttrace.redaction.other_forms import may_have_others, without_others
+from agenttrace.redaction.other_forms import may_have_others, may_hold_others
 from agenttrace.redaction.shapes import ENCODED_RUN
 from agenttrace.redaction.signs import PROSE, Look, may_hold_shape
 from agenttrace.redaction.texts import Names, may_hold_named
@@ -24,5 +24,5 @@ def may_hold_secret(text: str, lowered: str, look: Look, names: Names, signs: tu
     return (
         may_hold_named(text, lowered, marks, names, signs)
         or may_hold_shape(text, lowered, look)
-        or (has_others and without_others(text, names)[1] > 0)
+        or (has_others and may_hold_others(text, lowered, names))
     )

@@ -249,8 +249,10 @@ class Encoder:
     def _check_names(self, mappings: list[Any], lists: list[Any]) -> None:
         redaction = self.redaction
         keys = set().union(*mappings)
-        if not keys <= redaction.harmless_keys and not all(map(redaction.are_harmless, mappings)):
-            raise NotPlain
+        if not keys <= redaction.harmless_keys:
+            unknown = keys - redaction.harmless_keys
+            if not all(redaction.are_harmless(part) for part in mappings if not unknown.isdisjoint(part)):
+                raise NotPlain
         if "value" in keys and any(is_named_value(part, redaction) for part in mappings if "value" in part):
             raise NotPlain
         if lists and holds_named(lists, redaction):

@@ -35,6 +35,8 @@ PIECES = [
     *('"city": "Paris", ', '"password":"', '"--token","', '"to\\nken":', "'days': 3, "),
     *('"password": "', "password=", "'token', '", "--password ", "<secret>", "curl -u a:", "://a:b@", "%3D"),
     *(" is ", " is: ", ": |\n  ", ":\n    ", ",password\n", "mysql -p", "| password |\n", "login ann ", "['"),
+    *("INSERT INTO t (x, password) VALUES ('a', '", " into x (city) values (", "), (", "'), ('", "', '"),
+    *("API key", " key: ", "public", "a1b2C3d4e5", "['mysql', '-p", "IDENTIFIED WITH x BY '", "hours"),
     "gh" + "p_" + "a1B2c3D4" * 5,
 ]
 SEARCHED = [Redaction(), Redaction(["plan"]), Redaction(level="strict"), Redaction(except_=["password"])]

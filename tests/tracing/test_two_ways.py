@@ -20,6 +20,7 @@ TRACERS = [Tracer("ways", store="memory", redact=["city_code", "Größe"], limit
 TEXTS = st.one_of(
     st.text(st.characters(), max_size=20),
     st.sampled_from([*SECRETS.values(), "x" * 290, "a" * 257, "$type", "sk-", "bearer "]),
+    st.sampled_from(["password", "user", "mysql", "-u", "-phunter2-9", "hunter2-9", "API key: a1b2C3d4e5"]),
     st.lists(st.sampled_from([*SECRETS.values(), "'", '"', ":", "\\", "\n", "a"]), max_size=4).map("".join),
 )
 SCALARS = st.one_of(
@@ -33,6 +34,7 @@ SCALARS = st.one_of(
 KEYS = st.one_of(
     TEXTS,
     st.sampled_from(["city", "password", "api_key", "$truncated", "$bytes", "size", "", " ", "City-Code"]),
+    st.sampled_from(["name", "value", "columns", "fields", "index", "rows", "values"]),
     st.integers(0, 3),
     st.booleans(),
     st.none(),

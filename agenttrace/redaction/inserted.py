@@ -1,0 +1,125 @@
+"""Secrets in the rows of an ``INSERT``: what stands where its columns have a secret's name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from agenttrace.core.marks import REDACTED
+from agenttrace.redaction.texts import Names
+from agenttrace.redaction.values import is_opaque, is_placeholder
+
+_SPACES = r"(?:\s|\\[nrt])*"
+"""Also as JSON has them within a text."""
+_INSERT = re.compile(
+    rf"(?i)\binto[\s\\][^();]{{1,200}}\((?P<columns>[^()]{{1,4000}})\)[^();']{{0,200}}?values?{_SPACES}(?=\()"
+)
+_NEXT_ROW = re.compile(rf"{_SPACES},{_SPACES}(?=\()")
+_TOKEN = re.compile(r"""(?<!\\)(?P<slashes>\\*)(?P<quote>["'])|[(),]""")
+_TO_QUOTE = {quote: re.compile(rf"(?:[^{quote}\\]|{quote}{quote}|\\[\s\S])*") for quote in "\"'"}
+_PREFIX = re.compile(rf"{_SPACES}\w{{0,9}}")
+"""What may stand before a text that is a whole value: ``N'…'``, ``_utf8'…'``."""
+_AROUND = " \t\r\n\\\"'`[]"
+
+
+class _Cell(NamedTuple):
+    """Where the value of a column stands, and where in it the texts between quotes."""
+
+    begin: int
+    end: int
+    texts: list[tuple[int, int]]
+
+
+def may_have_rows(lowered: str) -> bool:
+    """Returns True if a text could have rows that are put into a table."""
+    return "into" in lowered and "value" in lowered
+
+
+def has_secret_column(text: str, lowered: str, names: Names) -> bool:
+    """Returns True if an ``INSERT`` in a text has a column with a secret's name."""
+    return may_have_rows(lowered) and any(_secret_columns(head, names) for head in _INSERT.finditer(text))
+
+
+def without_inserted(text: str, names: Names) -> tuple[str, int]:
+    """The text without the values of secret columns of each ``INSERT``, and how many were found."""
+    pieces: list[str] = []
+    done = 0
+    head = _INSERT.search(text)
+    while head is not None:
+        place = head.end()
+        columns = _secret_columns(head, names)
+        for cells, end in _rows(text, place) if columns else ():
+            place = end
+            for column, name in columns.items():
+                for first, last in _secrets(text, cells[column], name, names) if column < len(cells) else ():
+                    pieces += (text[done:first], REDACTED)
+                    done = last
+        head = _INSERT.search(text, place)
+    return ("".join((*pieces, text[done:])), len(pieces) // 2) if pieces else (text, 0)
+
+
+def _secret_columns(head: re.Match[str], names: Names) -> dict[int, str]:
+    """The names of secret columns, by their place."""
+    titles = [re.sub(r"\\[nrt]", " ", title).strip(_AROUND) for title in head["columns"].split(",")]
+    return {place: title for place, title in enumerate(titles) if title and names.is_secret(title)}
+
+
+def _rows(text: str, place: int) -> Iterator[tuple[list[_Cell], int]]:
+    """The rows from a place on, each with the place at which it ends."""
+    while True:
+        cells, place = _cells(text, place)
+        yield cells, place
+        following = _NEXT_ROW.match(text, place)
+        if following is None:
+            return
+        place = following.end()
+
+
+def _cells(text: str, place: int) -> tuple[list[_Cell], int]:
+    """The values of the row that is opened at a place, and where it ends."""
+    cells: list[_Cell] = []
+    begin, depth, texts = place + 1, 0, []
+    while (token := _TOKEN.search(text, place)) is not None:
+        place = token.end()
+        if token["quote"]:
+            end = _end_of_text(text, token)
+            texts.append((place, end))
+            place = min(end + len(token[0]), len(text))
+            continue
+        depth += {"(": 1, ")": -1}.get(token[0], 0)
+        if depth == 0 or (depth == 1 and token[0] == ","):
+            cells.append(_Cell(begin, token.start(), texts))
+            begin, texts = place, []
+            if depth == 0:
+                return cells, place
+    return [*cells, _Cell(begin, len(text), texts)], len(text)
+
+
+def _end_of_text(text: str, opening: re.Match[str]) -> int:
+    """Where the text ends that is opened by a quote, which has slashes before it within JSON."""
+    place = opening.end()
+    if opening["slashes"]:
+        end = text.find(opening[0], place)
+        return len(text) if end < 0 else end
+    closing = _TO_QUOTE[opening["quote"]].match(text, place)
+    return place if closing is None else closing.end()
+
+
+def _secrets(text: str, cell: _Cell, name: str, names: Names) -> list[tuple[int, int]]:
+    """Where secrets stand in the value of a secret column: a text, a number, or a function's arguments."""
+    if not cell.texts:
+        bare = text[cell.begin : cell.end].strip()
+        value = int(bare) if bare.isdecimal() and len(bare) < 40 else bare
+        first = cell.begin + text[cell.begin : cell.end].find(bare)
+        is_secret = bare[:1].isdecimal() and names.hides(name, value)
+        return [(first, first + len(bare))] if is_secret else []
+    is_whole = len(cell.texts) == 1 and _PREFIX.fullmatch(text[cell.begin : cell.texts[0][0]].rstrip("\\\"'"))
+    secrets = []
+    for first, last in cell.texts:
+        value = text[first:last]
+        if not value or value.startswith(REDACTED) or is_placeholder(value) or not names.hides(name, value):
+            continue
+        if is_whole or is_opaque(value):
+            secrets.append((first, last))
+    return secrets
