@@ -13,7 +13,7 @@ from agenttrace.core.trace import Trace
 from agenttrace.expectations.expectation import Expectation, Severity
 from agenttrace.expectations.reading import has_failed
 from agenttrace.matching.repeats import Repeats
-from agenttrace.matching.spending import spent_cost, spent_seconds, spent_tokens
+from agenttrace.matching.spending import Measure, spent_within
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,8 @@ def check_constraints(expectation: Expectation, subject: Subject) -> tuple[Check
     """Every constraint that the expectation states, in a fixed order.
 
     Raises:
-        ScorerError: tokens, seconds or cost are limited, and the trace does not say how much was spent.
+        ScorerError: tokens, seconds or cost are limited, and the trace does not tell whether the limit is
+            kept.
     """
     return tuple(
         replace(check, severity=expectation.severity_of(check.name))
@@ -168,17 +169,20 @@ def _no_repeats(expectation: Expectation, subject: Subject) -> Iterator[Check]:
 
 
 def _spending(expectation: Expectation, subject: Subject) -> Iterator[Check]:
-    for word, limit, measure, unit in (
-        ("tokens", expectation.tokens, spent_tokens, "tokens"),
-        ("seconds", expectation.seconds, spent_seconds, "s"),
-        ("cost", expectation.cost, spent_cost, "US dollars"),
-    ):
+    limits: Sequence[tuple[Measure, float | None, str]] = (
+        ("tokens", expectation.tokens, "tokens"),
+        ("seconds", expectation.seconds, "s"),
+        ("cost", expectation.cost, "US dollars"),
+    )
+    for word, limit, unit in limits:
         if limit is None:
             continue
-        amount = None if subject.trace is None else measure(subject.trace)
-        if amount is None:
-            raise ScorerError(f"the expectation limits {word} to {limit}, and the trace does not tell them")
-        yield Check(word, amount <= limit, f"at most {limit:g} {unit}", f"{amount:g} {unit}")
+        limited = f"the expectation limits {word} to {limit}"
+        if subject.trace is None:
+            raise ScorerError(f"{limited}, and a list of calls does not tell them")
+        spent = spent_within(subject.trace, word, limit, limited)
+        observation = spent.text(f"{spent.amount:g} {unit}")
+        yield Check(word, spent.amount <= limit, f"at most {limit:g} {unit}", observation)
 
 
 _CONSTRAINTS: Sequence[Callable[[Expectation, Subject], Iterator[Check]]] = (

@@ -178,11 +178,15 @@ def at_once():
     return Trace([Span(**root), *(Span(**tool, **time) for tool, time in zip(tools, times, strict=True))])
 
 
-def spending():
-    """A trace that tells tokens, seconds and cost."""
+def spending(*, silent=0):
+    """A trace that tells tokens, seconds and cost, with calls to models that do not tell theirs."""
     tracer = Tracer("details", store="memory")
-    with tracer.capture() as captured, tracer.span("root", span_type="llm") as span:
-        span.set_usage({"input_tokens": 12, "output_tokens": 3, "cost": 0.5})
+    with tracer.capture() as captured, tracer.span("root"):
+        with tracer.span("chat", span_type="llm") as span:
+            span.set_usage({"input_tokens": 12, "output_tokens": 3, "cost": 0.5})
+        for _ in range(silent):
+            with tracer.span("chat", span_type="llm"):
+                pass
     tracer.shutdown()
     return captured.trace
 
@@ -311,6 +315,7 @@ RULES = {
         of_calls(scorers.BudgetScorer(calls=2)),
         of_calls(scorers.BudgetScorer(seconds=60, tokens=10, cost=1.5), spending()),
         of_calls(scorers.BudgetScorer(seconds=0.5), spending()),
+        of_calls(scorers.BudgetScorer(tokens=10, cost=0.1), spending(silent=1)),
     ],
     "LoopScorer": lambda: [
         of_calls(scorers.LoopScorer()),
