@@ -21,7 +21,7 @@ class Check:
     """The result of one constraint: whether it held, what was wanted and found, the calls that broke it.
 
     `broken_by` are the calls' indexes in the trace. *vacuous*: it could not fail, because no known tool has
-    the name that it guards.
+    the name that it guards, or the run has no such agent or turn as it looks at.
     """
 
     name: str
@@ -44,12 +44,16 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is examined: all attempts in scope, those that count, the trace, the known tools' names."""
+    """What is examined: all attempts in scope, those that count, the trace, the known tools' names.
+
+    `scope_is_empty`: the run has no such agent, or no such turn.
+    """
 
     attempts: Sequence[ToolCall]
     calls: Sequence[ToolCall]
     trace: Trace | None
     names: frozenset[str]
+    scope_is_empty: bool = False
 
 
 def check_constraints(expectation: Expectation, subject: Subject) -> tuple[Check, ...]:
@@ -60,7 +64,12 @@ def check_constraints(expectation: Expectation, subject: Subject) -> tuple[Check
             kept.
     """
     return tuple(
-        replace(check, severity=expectation.severity_of(check.name))
+        replace(
+            check,
+            severity=expectation.severity_of(check.name),
+            vacuous=check.vacuous
+            or (subject.scope_is_empty and check.held and check.name not in _OF_WHOLE_RUN),
+        )
         for constraint in _CONSTRAINTS
         for check in constraint(expectation, subject)
     )
@@ -184,6 +193,8 @@ def _spending(expectation: Expectation, subject: Subject) -> Iterator[Check]:
         observation = spent.text(f"{spent.amount:g} {unit}")
         yield Check(word, spent.amount <= limit, f"at most {limit:g} {unit}", observation)
 
+
+_OF_WHOLE_RUN = ("tokens", "seconds", "cost")
 
 _CONSTRAINTS: Sequence[Callable[[Expectation, Subject], Iterator[Check]]] = (
     _never, _only, _max_calls, _at_most, _at_least, _before, _tool_errors, _no_repeats, _spending,

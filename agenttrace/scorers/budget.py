@@ -67,7 +67,9 @@ class BudgetScorer(CallScorer):
             amounts.append(f"{word} {spent.text(_number(spent.amount))} of {_number(limit)}")
         within = sum(row["held"] for row in details.values())
         reason = f"{within} of {len(details)} limits kept: {', '.join(amounts)}"
-        return self.scored(within / len(details), reason, details)
+        empty_scope = self._empty_scope(run, self._chosen_calls(run)) if "calls" in details else ""
+        vacuous = ["calls"] if empty_scope else []
+        return self.scored(within / len(details), reason, details, vacuous=vacuous, empty_scope=empty_scope)
 
     def _spent(self, word: Measure | Literal["calls"], limit: float, run: Trace) -> Spent:
         if word == "calls":

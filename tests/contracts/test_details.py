@@ -153,6 +153,9 @@ LONG = Trace.from_calls([{"name": "chat", "arguments": {"text": "x" * 4_000}} fo
 CUT = "x" * 50 + "…[+7 chars]"
 
 
+BY_AGENT = Trace.from_calls([{"name": "pay", "agent": "desk"}])
+
+
 def live_trace():
     """A trace whose tools are known, so that guards of others are vacuous."""
     tracer = Tracer("details", store="memory")
@@ -215,6 +218,7 @@ def of_expectations(scorer):
     yield of_calls(scorer(), ASKED, expected_tools=["refund"])
     yield of_calls(scorer(), expected_tools=["pays"])
     yield of_calls(scorer(), LONG, expected_tools=["pay"])
+    yield of_calls(scorer(agent="desks"), BY_AGENT, expected_tools=GUARDED)
 
 
 def of_lists_of_calls(scorer, word):
@@ -298,6 +302,7 @@ RULES = {
     "ToolCallCountScorer": lambda: [
         of_calls(scorers.ToolCallCountScorer({"find": (">=", 1), "refund": ("=", 1)})),
         of_calls(scorers.ToolCallCountScorer({"refnd": ("=", 0)}), OFFERED),
+        of_calls(scorers.ToolCallCountScorer({"pay": ("=", 0)}, agent="desks"), BY_AGENT),
         UNTAGGED(scorers.ToolCallCountScorer({"pay": ("=", 1), "refund": (">", 0)}, tools="tag:write")),
     ],
     "FunctionCallCoverageScorer": lambda: [
@@ -310,15 +315,18 @@ RULES = {
     "ToolPermissionScorer": lambda: [
         of_calls(scorers.ToolPermissionScorer(deny="pay")),
         of_calls(scorers.ToolPermissionScorer(deny="obliterate_*"), live_trace()),
+        of_calls(scorers.ToolPermissionScorer(deny="pay", agent="desks"), BY_AGENT),
     ],
     "BudgetScorer": lambda: [
         of_calls(scorers.BudgetScorer(calls=2)),
+        of_calls(scorers.BudgetScorer(calls=2, agent="desks"), BY_AGENT),
         of_calls(scorers.BudgetScorer(seconds=60, tokens=10, cost=1.5), spending()),
         of_calls(scorers.BudgetScorer(seconds=0.5), spending()),
         of_calls(scorers.BudgetScorer(tokens=10, cost=0.1), spending(silent=1)),
     ],
     "LoopScorer": lambda: [
         of_calls(scorers.LoopScorer()),
+        of_calls(scorers.LoopScorer(agent="desks"), BY_AGENT),
         of_calls(scorers.LoopScorer(threshold=0.0), Trace.from_calls([RUN[3], RUN[3]])),
     ],
     "ExactMatchScorer": lambda: [
