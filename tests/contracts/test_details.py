@@ -254,6 +254,8 @@ def of_turns():
     scorer = scorers.TurnsScorer(threshold=0.0)
     yield of_calls(scorer, chat, turns=[{"expected_tools": ["pay"]}, {"expected_output": "x"}])
     yield of_calls(scorer, chat, turns=[{"expected_tools": [call("pay", pin="1234")]}])
+    by_agent = Trace.from_calls([{"name": "pay", "agent": "desk", "turn": 1}])
+    yield of_calls(scorer, by_agent, turns=[{"expected_tools": expect(never="x", agent="desks")}])
 
 
 def of_states():

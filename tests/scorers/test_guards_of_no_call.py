@@ -13,6 +13,7 @@ from agenttrace.scorers import (
     ToolOrderScorer,
     ToolPermissionScorer,
     TrajectoryScorer,
+    TurnsScorer,
 )
 
 RUN = Trace.from_calls([{"name": "delete_all", "agent": "booking"}] * 2)
@@ -42,6 +43,15 @@ def test_a_guard_of_an_agent_that_the_run_has_is_not(scorer, options, vacuous):
     score = scorer(**options, agent="booking").score(Example(expected_tools=NEVER), RUN)
     assert score.value < 1
     assert not {"vacuous", "vacuous_because"} & {*score.details}
+
+
+def test_so_is_one_of_a_turn():
+    in_turns = Trace.from_calls([{"name": "find", "agent": "booking", "turn": turn} for turn in (1, 2)])
+    said = [{"expected_tools": expect(never="x", agent=agent)} for agent in ("booking", "boking")]
+    score = TurnsScorer().score(Example(turns=said), in_turns)
+    assert score.reason == f"2 of 2 expected turns held; vacuous: turn 2: never x ({WHY})"
+    assert score.details["vacuous"] == ["turn 2: never x"]
+    assert score.details["vacuous_because"] == WHY
 
 
 def test_the_report_says_why():
