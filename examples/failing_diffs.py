@@ -27,7 +27,7 @@ failing `assert_test` too; `score.diff` holds them, `compare(…).rows` the same
 | `-` | expected, not made; with the nearest call where there is one |
 | `+` | made, not expected; it only matters where the mode allows no others |
 | `!` | made, and forbidden; below the calls: a constraint that was broken |
-| `?` | a constraint that is only a warning, or that could not fail (*vacuous*) |
+| `?` | a constraint that is only a warning, or that could not fail (*vacuous*); why it looked at no call |
 | `…` | so many calls where nothing is wrong |
 
 Numbers are places in the expectation; rows stand in the order of the run.

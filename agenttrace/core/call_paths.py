@@ -48,6 +48,10 @@ class CallPaths:
             agent = _path(agent, name)
         return CallPath(agent, above.path, _turn(span, above.turn))
 
+    def below(self, span: Span) -> CallPath:
+        """Where the call of a span below this one would stand."""
+        return _below(span, self._below.get(span.parent_key) or self._below_parent_of(span))
+
     def _below_parent_of(self, span: Span) -> CallPath:
         """What stands above everything that has the same parent as this span."""
         passed: list[Span] = []

@@ -266,16 +266,18 @@ class EvaluationReport(Sequence[ScoringResult]):
 
     @property
     def vacuous_lines(self) -> list[str]:
-        """A line for each guard that no run could break, because no known tool has such a name."""
-        counts: dict[tuple[str, str], int] = {}
+        """A line for each guard that could not be broken: no known tool, agent or turn has such a name."""
+        counts: dict[tuple[str, str, str], int] = {}
         for result in self.results:
             for score in result.scores:
                 guards = score.details.get("vacuous")
+                why = str(score.details.get("vacuous_because") or "no known tool has such a name")
                 for guard in guards if isinstance(guards, list) else ():
-                    counts[score.name, str(guard)] = counts.get((score.name, str(guard)), 0) + 1
+                    key = (score.name, str(guard), why)
+                    counts[key] = counts.get(key, 0) + 1
         return [
-            f"? {name}: {guard}: vacuous in {count} of {len(self)}, no known tool has such a name"
-            for (name, guard), count in counts.items()
+            f"? {name}: {guard}: vacuous in {count} of {len(self)}, {why}"
+            for (name, guard, why), count in counts.items()
         ]
 
     def coverage(self, *, tools: Iterable[str] | None = None) -> Coverage:

@@ -226,7 +226,7 @@ def _with_gates(
 
 
 def warn_of_vacuous_guards(report: EvaluationReport) -> None:
-    """Warn of each guard that no run could break, because no known tool has such a name."""
+    """Warn of each guard that could not be broken: no known tool, agent or turn has such a name."""
     for line in report.vacuous_lines:  # a test that passes has no other voice
         warnings.warn(line.removeprefix("? "), stacklevel=3)
 

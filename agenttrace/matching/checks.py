@@ -13,7 +13,7 @@ from agenttrace.core.trace import Trace
 from agenttrace.expectations.expectation import Expectation, Severity
 from agenttrace.expectations.reading import has_failed
 from agenttrace.matching.repeats import Repeats
-from agenttrace.matching.spending import spent_cost, spent_seconds, spent_tokens
+from agenttrace.matching.spending import Measure, spent_within
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Check:
     """The result of one constraint: whether it held, what was wanted and found, the calls that broke it.
 
     `broken_by` are the calls' indexes in the trace. *vacuous*: it could not fail, because no known tool has
-    the name that it guards.
+    the name that it guards, or the run has no such agent or turn as it looks at.
     """
 
     name: str
@@ -44,22 +44,32 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is examined: all attempts in scope, those that count, the trace, the known tools' names."""
+    """What is examined: all attempts in scope, those that count, the trace, the known tools' names.
+
+    `scope_is_empty`: the run has no such agent, or no such turn.
+    """
 
     attempts: Sequence[ToolCall]
     calls: Sequence[ToolCall]
     trace: Trace | None
     names: frozenset[str]
+    scope_is_empty: bool = False
 
 
 def check_constraints(expectation: Expectation, subject: Subject) -> tuple[Check, ...]:
     """Every constraint that the expectation states, in a fixed order.
 
     Raises:
-        ScorerError: tokens, seconds or cost are limited, and the trace does not say how much was spent.
+        ScorerError: tokens, seconds or cost are limited, and the trace does not tell whether the limit is
+            kept.
     """
     return tuple(
-        replace(check, severity=expectation.severity_of(check.name))
+        replace(
+            check,
+            severity=expectation.severity_of(check.name),
+            vacuous=check.vacuous
+            or (subject.scope_is_empty and check.held and check.name not in _OF_WHOLE_RUN),
+        )
         for constraint in _CONSTRAINTS
         for check in constraint(expectation, subject)
     )
@@ -168,18 +178,23 @@ def _no_repeats(expectation: Expectation, subject: Subject) -> Iterator[Check]:
 
 
 def _spending(expectation: Expectation, subject: Subject) -> Iterator[Check]:
-    for word, limit, measure, unit in (
-        ("tokens", expectation.tokens, spent_tokens, "tokens"),
-        ("seconds", expectation.seconds, spent_seconds, "s"),
-        ("cost", expectation.cost, spent_cost, "US dollars"),
-    ):
+    limits: Sequence[tuple[Measure, float | None, str]] = (
+        ("tokens", expectation.tokens, "tokens"),
+        ("seconds", expectation.seconds, "s"),
+        ("cost", expectation.cost, "US dollars"),
+    )
+    for word, limit, unit in limits:
         if limit is None:
             continue
-        amount = None if subject.trace is None else measure(subject.trace)
-        if amount is None:
-            raise ScorerError(f"the expectation limits {word} to {limit}, and the trace does not tell them")
-        yield Check(word, amount <= limit, f"at most {limit:g} {unit}", f"{amount:g} {unit}")
+        limited = f"the expectation limits {word} to {limit}"
+        if subject.trace is None:
+            raise ScorerError(f"{limited}, and a list of calls does not tell them")
+        spent = spent_within(subject.trace, word, limit, limited)
+        observation = spent.text(f"{spent.amount:g} {unit}")
+        yield Check(word, spent.amount <= limit, f"at most {limit:g} {unit}", observation)
 
+
+_OF_WHOLE_RUN = ("tokens", "seconds", "cost")
 
 _CONSTRAINTS: Sequence[Callable[[Expectation, Subject], Iterator[Check]]] = (
     _never, _only, _max_calls, _at_most, _at_least, _before, _tool_errors, _no_repeats, _spending,

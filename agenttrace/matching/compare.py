@@ -24,6 +24,7 @@ from agenttrace.matching.align import UNORDERED_MODES, Alignment, align
 from agenttrace.matching.checks import Check, Subject, check_constraints
 from agenttrace.matching.comparators import check_comparators
 from agenttrace.matching.comparison import Comparison
+from agenttrace.matching.empty_scope import empty_scope
 from agenttrace.matching.fitting_order import fitting_orders
 from agenttrace.matching.known_tools import check_spelling, check_tags, check_tools, known_names
 from agenttrace.matching.parallel import has_unordered
@@ -68,10 +69,7 @@ def compare(
     scope = _scoped(selection or EVERYTHING, parsed).knowing(expected)
     attempts = scope.calls(all_calls)
     calls, attempt_counts = scope.counted(attempts)
-    check_tools(expected, known_tools, scope, all_calls, trace)
-    check_spelling(expected, trace, scope, all_calls)
-    check_comparators(comparators, known_tools, scope, all_calls)
-    check_tags(scope, all_calls, known_tools)
+    _check_names(expected, scope, all_calls, trace, known_tools, comparators)
     how: Mode = parsed.mode or mode
     agreement_with = partial(
         CallAgreement,
@@ -83,6 +81,8 @@ def compare(
         expected_calls=expected,
     )
     plan = _plan(parsed, how, scope, all_calls, known_tools, len(calls))
+    # A call in scope shows that the run has this agent and this turn.
+    why_empty = "" if attempts else empty_scope(scope, all_calls, trace)
     alignment, call_agreement = _aligned(plan, how, credit, calls, agreement_with)
     return Comparison(
         expectation=parsed,
@@ -92,9 +92,25 @@ def compare(
         attempts=attempt_counts,
         alignment=alignment,
         expects_calls=_expects_calls(parsed, call_agreement, all_calls, known_tools),
-        checks=_checks(parsed, attempts, calls, trace, known_tools, scope),
+        checks=_checks(parsed, attempts, calls, trace, known_tools, scope, bool(why_empty)),
         call_agreement=call_agreement,
+        empty_scope=why_empty,
     )
+
+
+def _check_names(
+    expected: Sequence[Call],
+    scope: Selection,
+    all_calls: Sequence[ToolCall],
+    trace: Trace | None,
+    known_tools: Mapping[str, ToolDefinition],
+    comparators: Comparators | None,
+) -> None:
+    """Refuse tools, parameters and tags of which it is known that there are none such."""
+    check_tools(expected, known_tools, scope, all_calls, trace)
+    check_spelling(expected, trace, scope, all_calls)
+    check_comparators(comparators, known_tools, scope, all_calls)
+    check_tags(scope, all_calls, known_tools)
 
 
 def _definitions(
@@ -116,11 +132,12 @@ def _checks(
     trace: Trace | None,
     known_tools: Mapping[str, ToolDefinition],
     selection: Selection,
+    scope_is_empty: bool,
 ) -> tuple[Check, ...]:
     if expectation.is_path_only:
         return ()
     names = known_names(known_tools, attempts, trace, selection)
-    return check_constraints(expectation, Subject(attempts, calls, trace, names))
+    return check_constraints(expectation, Subject(attempts, calls, trace, names, scope_is_empty))
 
 
 def _with_defaults(

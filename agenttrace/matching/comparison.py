@@ -27,6 +27,7 @@ class Comparison:
     `calls` are the actual calls that count; `attempts` is the number of attempts of those that had several
     (by `ToolCall.index`). `alignment` is the optimal pairing, with the way to fulfil the path that fits best
     (`alignment.plan`). `expects_calls` is false where the path is empty, or names no tool that is compared.
+    `empty_scope` says why no call of the run could be compared (it has no such agent, or no such turn).
     """
 
     expectation: Expectation
@@ -38,6 +39,7 @@ class Comparison:
     expects_calls: bool
     checks: tuple[Check, ...]
     call_agreement: CallAgreement
+    empty_scope: str = ""
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
@@ -141,8 +143,12 @@ class Comparison:
 
     @property
     def vacuous(self) -> list[str]:
-        """The constraints that could not fail, in words."""
-        return [check.wanted for check in self.checks if check.vacuous]
+        """What could not fail, in words: constraints, and a path that holds of no calls, where the run has no
+        such agent or turn as they look at."""
+        vacuous = [check.wanted for check in self.checks if check.vacuous]
+        if self.empty_scope and self.expectation.path is not None and self.holds:
+            vacuous.insert(0, f"the path ({self.mode})" if self.expects_calls else "no calls expected")
+        return vacuous
 
     @property
     def value(self) -> float:

@@ -30,6 +30,7 @@ from agenttrace.expectations.matcher import Matcher, Unordered
 from agenttrace.expectations.values import Difference
 from agenttrace.matching.checks import Check
 from agenttrace.matching.comparison import Comparison
+from agenttrace.matching.known_tools import UNKNOWN_TOOL
 from agenttrace.matching.rows import Row
 
 Style = Literal["matched", "differs", "missing", "extra", "forbidden", "quiet"]
@@ -63,7 +64,12 @@ def explain_lines(comparison: Comparison, *, width: int = 80, context: int = 2) 
             lines += _row_lines(item, layout)
         else:
             lines.append(Line("quiet", shorten(f"{_INDENT}… {item}", width)))
-    lines += [_check_line(check, width) for check in comparison.checks if not check.held or check.vacuous]
+    why = "" if comparison.empty_scope else f", {UNKNOWN_TOOL}"
+    lines += [
+        _check_line(check, width, why) for check in comparison.checks if not check.held or check.vacuous
+    ]
+    if comparison.empty_scope:
+        lines.append(Line("quiet", shorten(f"{_INDENT}? {comparison.empty_scope}", width)))
     return lines
 
 
@@ -152,9 +158,9 @@ def _difference_lines(difference: Difference, room: int) -> list[str]:
     return [difference_text(replace(difference, note=""), room), f"({difference.note})"]
 
 
-def _check_line(check: Check, width: int) -> Line:
+def _check_line(check: Check, width: int, why_vacuous: str) -> Line:
     if check.held:
-        text = f"? {check.name}: {check.wanted}: vacuous, no known tool has such a name"
+        text = f"? {check.name}: {check.wanted}: vacuous{why_vacuous}"
         return Line("quiet", shorten(_INDENT + text, width))
     mark = "!" if check.severity == "fail" else "?"
     text = f"{mark} {check.name}: wanted {check.wanted}, {check.found}"

@@ -17,6 +17,9 @@ from agenttrace.expectations.references import Ref
 from agenttrace.matching.selection import TAG, Selection, is_tagged
 
 _WITHOUT_MATCHERS = LEAVES | {type(ANY)}
+UNKNOWN_TOOL = "no known tool has such a name"
+"""Why a guard of a tool cannot fail."""
+
 _MISSPELT = 0.8
 """How alike two names are of which one is taken for the other, misspelt."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Unpack
+from typing import Any, Literal, Unpack
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
@@ -11,7 +11,7 @@ from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.reading import in_both_readings
 from agenttrace.matching.selection import actual_calls
-from agenttrace.matching.spending import spent_cost, spent_seconds, spent_tokens
+from agenttrace.matching.spending import Measure, Spent, spent_within
 from agenttrace.scorers.call_scorer import CallOptions, CallScorer
 
 
@@ -22,7 +22,8 @@ class BudgetScorer(CallScorer):
     Seconds run from the first start to the last end. Tokens and cost are summed over the spans that
     report them; a parent that sums up its children is counted once. `agent`, `attempts`, `names` and `tools`
     say which calls are counted, and nothing else. A limit on something that the trace does not report is an
-    error, not a pass. A limit that is reached exactly is kept.
+    error, not a pass; where only some of the calls to models report it, what they used may break the limit,
+    and cannot keep it. A limit that is reached exactly is kept.
     """
 
     def __init__(
@@ -38,7 +39,9 @@ class BudgetScorer(CallScorer):
     ) -> None:
         super().__init__(name, threshold, options)
         self.calls, self.seconds, self.tokens, self.cost = calls, seconds, tokens, cost
-        limits = {"calls": calls, "seconds": seconds, "tokens": tokens, "cost": cost}
+        limits: dict[Measure | Literal["calls"], float | None] = {
+            "calls": calls, "seconds": seconds, "tokens": tokens, "cost": cost
+        }  # fmt: skip
         self.limits = {word: limit for word, limit in limits.items() if limit is not None}
         if not self.limits:
             raise ScorerError(f"{name} needs a limit: calls, seconds, tokens or cost")
@@ -54,23 +57,24 @@ class BudgetScorer(CallScorer):
             ScorerError: the trace does not report what is limited, or there is no trace.
         """
         run = actual_calls(example, trace)
-        details = {}
+        details: dict[str, dict[str, Any]] = {}
+        amounts = []
         for word, limit in self.limits.items():
-            amount = self._amount(word, run)
-            if amount is None:
-                raise ScorerError(f"{self.name} limits {word}, and the trace does not tell them")
-            details[word] = {"spent": amount, "limit": limit, "held": amount <= limit}
-        within = sum(bool(row["held"]) for row in details.values())
-        amounts = ", ".join(
-            f"{word} {_number(row['spent'])} of {_number(row['limit'])}" for word, row in details.items()
-        )
-        reason = f"{within} of {len(details)} limits kept: {amounts}"
-        return self.scored(within / len(details), reason, details)
+            spent = self._spent(word, limit, run)
+            details[word] = {"spent": spent.amount, "limit": limit, "held": spent.amount <= limit}
+            if spent.untold:
+                details[word]["untold"] = spent.untold
+            amounts.append(f"{word} {spent.text(_number(spent.amount))} of {_number(limit)}")
+        within = sum(row["held"] for row in details.values())
+        reason = f"{within} of {len(details)} limits kept: {', '.join(amounts)}"
+        empty_scope = self._empty_scope(run, self._chosen_calls(run)) if "calls" in details else ""
+        vacuous = ["calls"] if empty_scope else []
+        return self.scored(within / len(details), reason, details, vacuous=vacuous, empty_scope=empty_scope)
 
-    def _amount(self, word: str, run: Trace) -> float | None:
+    def _spent(self, word: Measure | Literal["calls"], limit: float, run: Trace) -> Spent:
         if word == "calls":
-            return len(self._chosen_calls(run))
-        return {"seconds": spent_seconds, "tokens": spent_tokens, "cost": spent_cost}[word](run)
+            return Spent(len(self._chosen_calls(run)))
+        return spent_within(run, word, limit, f"{self.name} limits {word}")
 
 
 def _number(amount: float) -> str:

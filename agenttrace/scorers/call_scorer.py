@@ -13,7 +13,8 @@ from agenttrace.core.trace import Trace
 from agenttrace.expectations.expectation import Attempts
 from agenttrace.expectations.parse import parse_expectation
 from agenttrace.expectations.pattern import Call
-from agenttrace.matching.known_tools import check_tags, check_tools
+from agenttrace.matching.empty_scope import empty_scope
+from agenttrace.matching.known_tools import UNKNOWN_TOOL, check_tags, check_tools
 from agenttrace.matching.selection import Selection
 
 
@@ -70,6 +71,10 @@ class CallScorer:
         calls, _ = selection.counted(selection.calls(run.tool_calls))
         return calls
 
+    def _empty_scope(self, run: Trace, calls: Sequence[ToolCall]) -> str:
+        """Why none of the run's calls could be chosen: it has no such agent; empty where one was."""
+        return "" if calls else empty_scope(self.selection, run.tool_calls, run)
+
     def _compared_names(self, expected: Sequence[Call], run: Trace) -> list[str]:
         """The names of the expected calls, aliases resolved, without tools that are not compared.
 
@@ -107,15 +112,21 @@ class CallScorer:
         diff: str | None = None,
         *,
         vacuous: Sequence[str] = (),
+        empty_scope: str = "",
     ) -> Score:
         """The score of a value; its metadata has the names that were read as aliases of others.
 
-        `vacuous` are guards of tools that nobody knows: reason and details tell of them, whatever the value
-        is.
+        `vacuous` are guards that could not fail: reason and details tell of them, whatever the value is. They
+        are of tools that nobody knows, or `empty_scope` says why they look at no call.
         """
         if vacuous:
-            reason += f"; vacuous, no known tool has such a name: {', '.join(vacuous)}"
+            guards = ", ".join(vacuous)
             details = {**(details or {}), "vacuous": list(vacuous)}
+            if empty_scope:
+                reason += f"; vacuous, as they look at no call: {guards} ({empty_scope})"
+                details["vacuous_because"] = empty_scope
+            else:
+                reason += f"; vacuous, {UNKNOWN_TOOL}: {guards}"
         return Score.of(
             self.name,
             value,

@@ -40,7 +40,8 @@ class LoopScorer(CallScorer):
         Raises:
             ScorerError: nothing says what was called.
         """
-        calls = self._chosen_calls(actual_calls(example, trace))
+        run = actual_calls(example, trace)
+        calls = self._chosen_calls(run)
         unsure = _repeated_later(calls)
         earlier = Repeats()
         redundant = []
@@ -54,7 +55,9 @@ class LoopScorer(CallScorer):
         if redundant:
             reason += f": {', '.join(call.label for call in redundant[:10])}"
         details = {"calls": len(calls), "redundant": [call.index for call in redundant]}
-        return self.scored(value, reason, details)
+        empty_scope = self._empty_scope(run, calls)
+        vacuous = ["no redundant calls"] if empty_scope else []
+        return self.scored(value, reason, details, vacuous=vacuous, empty_scope=empty_scope)
 
 
 def _repeated_later(calls: Sequence[ToolCall]) -> set[int]:

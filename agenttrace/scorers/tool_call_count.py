@@ -36,8 +36,8 @@ class ToolCallCountScorer(CallScorer):
     ``counts={"search": (">=", 1), "pay": ("=", 1)}``. With `strict`, 1.0 where all hold, else 0.0. A tool
     that was never called counts 0, also on an empty trace; other tools are free. Counts of tools that the
     option `tools` leaves out are left out too; where none is left, the value is 1.0. A count that holds of a
-    tool that no known one is, where tools are known, is reported as *vacuous*. Details per tool: `actual`,
-    `operator`, `expected`, `held`.
+    tool that no known one is, where tools are known, or where the run has agents and none of the name that
+    `agent` says, is reported as *vacuous*. Details per tool: `actual`, `operator`, `expected`, `held`.
 
     Raises:
         ScorerError: there are no counts, an operator is unknown, or a count is not a whole number from 0.
@@ -65,7 +65,8 @@ class ToolCallCountScorer(CallScorer):
             ExpectationError: a counted tool is not among the recorded ones.
         """
         run = actual_calls(example, trace)
-        actual_counts = Counter(call.name for call in self._chosen_calls(run))
+        calls = self._chosen_calls(run)
+        actual_counts = Counter(call.name for call in calls)
         details: dict[str, dict[str, Any]] = {}
         for tool, (word, number) in self.counts.items():
             actual = actual_counts[self.selection.name_of(tool)]
@@ -87,8 +88,13 @@ class ToolCallCountScorer(CallScorer):
         if failures and self.strict:
             reason += "; strict: 0 unless all"
         known = known_names(run.tools, run.tool_calls, run, self.selection)
-        vacuous = [tool for tool, row in details.items() if known and row["held"] and tool not in known]
-        return self.scored(value, reason, details, vacuous=vacuous)
+        empty_scope = self._empty_scope(run, calls)
+        vacuous = [
+            tool
+            for tool, row in details.items()
+            if row["held"] and (empty_scope or (known and tool not in known))
+        ]
+        return self.scored(value, reason, details, vacuous=vacuous, empty_scope=empty_scope)
 
 
 def _checked_counts(scorer: str, counts: Any) -> dict[str, tuple[str, int]]:

@@ -90,9 +90,10 @@ class ToolOrderScorer(ComparingScorer[ScoreOrAwaitable]):
     def _score(self, comparison: Comparison) -> Score:
         value = comparison.value if comparison.constraints_hold else 0.0
         reason = _reason(comparison)
-        if value == 1 and not any(not check.held or check.vacuous for check in comparison.checks):
+        vacuous = comparison.vacuous
+        if value == 1 and not vacuous and all(check.held for check in comparison.checks):
             return self.scored(value, reason, comparison.facts())
-        score = self.scored(value, reason, vacuous=comparison.vacuous)
+        score = self.scored(value, reason, vacuous=vacuous, empty_scope=comparison.empty_scope)
         return explained(score, comparison, comparison.facts)
 
 

@@ -23,7 +23,7 @@ class ToolPermissionScorer(CallScorer):
     its name, and, if `allow` is given, something in it does. Deny goes before allow; aliases are resolved in
     both. Failed attempts count: they were made. So do calls that a model asked for and that were not
     executed. A `deny` that matches no tool, where the tools are known, is reported as *vacuous* and changes
-    nothing.
+    nothing; so is everything where the run has agents, and none of the name that `agent` says.
     """
 
     def __init__(
@@ -63,7 +63,10 @@ class ToolPermissionScorer(CallScorer):
         }
         tools = known_names(run.tools, run.tool_calls, run, self.selection)
         vacuous = [glob for glob in self.deny if tools and not any(fnmatchcase(tool, glob) for tool in tools)]
-        return self.scored(value, reason, details, vacuous=vacuous)
+        empty_scope = self._empty_scope(run, calls)
+        if empty_scope:
+            vacuous = [*self.deny, *(f"allow {glob}" for glob in self.allow or ())]
+        return self.scored(value, reason, details, vacuous=vacuous, empty_scope=empty_scope)
 
     def _permits(self, tool: str) -> bool:
         if any(fnmatchcase(tool, glob) for glob in self.deny):

@@ -98,7 +98,8 @@ class TrajectoryScorer(ComparingScorer[ScoreOrAwaitable]):
             value, reason = 0.0, f"{reason}; 0 because a constraint does not hold"
         reason = "; ".join([reason, *failures])
         vacuous = comparison.vacuous
-        score = self.scored(value, reason, comparison.to_dict(), vacuous=vacuous)
+        facts, why = comparison.to_dict(), comparison.empty_scope
+        score = self.scored(value, reason, facts, vacuous=vacuous, empty_scope=why)
         return explained(score, comparison) if value < 1 or failures or vacuous else score
 
     def _value(self, comparison: Comparison) -> float:

@@ -19,6 +19,7 @@ from agenttrace.expectations.reading import in_both_readings
 from agenttrace.expectations.values import differences
 from agenttrace.matching.compare import compare
 from agenttrace.matching.explain import difference_text, explain
+from agenttrace.matching.known_tools import UNKNOWN_TOOL
 from agenttrace.matching.selection import actual_calls
 
 _MOST_DIFFERENCES = 6
@@ -26,13 +27,18 @@ _MOST_DIFFERENCES = 6
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
-    """One expected turn as it went: what was compared holds, does not, or was not compared (None)."""
+    """One expected turn as it went: what was compared holds, does not, or was not compared (None).
+
+    `vacuous` are its guards that could not fail, `why_vacuous` says why.
+    """
 
     number: int
     tools: bool | None
     output: bool | None
     lines: tuple[str, ...]
     note: str = ""
+    vacuous: tuple[str, ...] = ()
+    why_vacuous: str = ""
 
     @property
     def holds(self) -> bool:
@@ -44,8 +50,9 @@ class TurnsScorer:
 
     A turn may say `expected_tools`, in all forms that an example has, which only the calls of this turn are
     compared with, and `expected_output`, a value or matcher for the agent's answer in this turn. A turn that
-    was not reached does not hold; turns of which nothing is said are free. The trace's turns are those of
-    `tracer.turn`, of `Conversation`, or of a chat's messages, which have no answers by turn.
+    was not reached does not hold; turns of which nothing is said are free. Guards that cannot fail are
+    reported as *vacuous*. The trace's turns are those of `tracer.turn`, of `Conversation`, or of a chat's
+    messages, which have no answers by turn.
     """
 
     def __init__(
@@ -83,7 +90,7 @@ class TurnsScorer:
             )
         turns = [self._turn(run, *expected) for expected in self._expected(example)]
         held = sum(turn.holds for turn in turns)
-        details = {
+        details: dict[str, Any] = {
             "matched": held,
             "expected": len(turns),
             "recorded": len(run.turns),
@@ -96,6 +103,11 @@ class TurnsScorer:
         reason = f"{held} of {len(turns)} expected turns held"
         broken = [str(turn.number) for turn in turns if not turn.holds]
         reason += f"; not turn {', '.join(broken)}" if broken else ""
+        vacuous = [f"turn {turn.number}: {guard}" for turn in turns for guard in turn.vacuous]
+        if vacuous:
+            why = "; ".join(dict.fromkeys(turn.why_vacuous for turn in turns if turn.vacuous))
+            reason += f"; vacuous: {', '.join(vacuous)} ({why})"
+            details |= {"vacuous": vacuous, "vacuous_because": why}
         return Score.of(
             self.name, held / len(turns), self.threshold, reason=reason, details=details, diff=diff
         )
@@ -127,16 +139,19 @@ class TurnsScorer:
         tools: bool | None = None
         output: bool | None = None
         lines = [head]
+        vacuous: tuple[str, ...] = ()
+        why = ""
         if expectation is not None:
             comparison = compare(expectation, run, mode=self.mode, match=self.parameters)
             tools = comparison.value == 1.0 and comparison.constraints_hold
+            vacuous, why = tuple(comparison.vacuous), comparison.empty_scope or UNKNOWN_TOOL
             lines += [] if tools else explain(comparison).split("\n")
         if has_output:
             places = differences(wanted, _answer(run, number))
             output = not places
             texts = [difference_text(place) for place in places[:_MOST_DIFFERENCES]]
             lines += [f"    ~    the answer: {text}" for text in texts]
-        return _Turn(number, tools, output, tuple(lines))
+        return _Turn(number, tools, output, tuple(lines), vacuous=vacuous, why_vacuous=why)
 
 
 def _answer(run: Trace, number: int) -> Any:

@@ -153,6 +153,9 @@ LONG = Trace.from_calls([{"name": "chat", "arguments": {"text": "x" * 4_000}} fo
 CUT = "x" * 50 + "…[+7 chars]"
 
 
+BY_AGENT = Trace.from_calls([{"name": "pay", "agent": "desk"}])
+
+
 def live_trace():
     """A trace whose tools are known, so that guards of others are vacuous."""
     tracer = Tracer("details", store="memory")
@@ -178,11 +181,15 @@ def at_once():
     return Trace([Span(**root), *(Span(**tool, **time) for tool, time in zip(tools, times, strict=True))])
 
 
-def spending():
-    """A trace that tells tokens, seconds and cost."""
+def spending(*, silent=0):
+    """A trace that tells tokens, seconds and cost, with calls to models that do not tell theirs."""
     tracer = Tracer("details", store="memory")
-    with tracer.capture() as captured, tracer.span("root", span_type="llm") as span:
-        span.set_usage({"input_tokens": 12, "output_tokens": 3, "cost": 0.5})
+    with tracer.capture() as captured, tracer.span("root"):
+        with tracer.span("chat", span_type="llm") as span:
+            span.set_usage({"input_tokens": 12, "output_tokens": 3, "cost": 0.5})
+        for _ in range(silent):
+            with tracer.span("chat", span_type="llm"):
+                pass
     tracer.shutdown()
     return captured.trace
 
@@ -211,6 +218,7 @@ def of_expectations(scorer):
     yield of_calls(scorer(), ASKED, expected_tools=["refund"])
     yield of_calls(scorer(), expected_tools=["pays"])
     yield of_calls(scorer(), LONG, expected_tools=["pay"])
+    yield of_calls(scorer(agent="desks"), BY_AGENT, expected_tools=GUARDED)
 
 
 def of_lists_of_calls(scorer, word):
@@ -246,6 +254,8 @@ def of_turns():
     scorer = scorers.TurnsScorer(threshold=0.0)
     yield of_calls(scorer, chat, turns=[{"expected_tools": ["pay"]}, {"expected_output": "x"}])
     yield of_calls(scorer, chat, turns=[{"expected_tools": [call("pay", pin="1234")]}])
+    by_agent = Trace.from_calls([{"name": "pay", "agent": "desk", "turn": 1}])
+    yield of_calls(scorer, by_agent, turns=[{"expected_tools": expect(never="x", agent="desks")}])
 
 
 def of_states():
@@ -294,6 +304,7 @@ RULES = {
     "ToolCallCountScorer": lambda: [
         of_calls(scorers.ToolCallCountScorer({"find": (">=", 1), "refund": ("=", 1)})),
         of_calls(scorers.ToolCallCountScorer({"refnd": ("=", 0)}), OFFERED),
+        of_calls(scorers.ToolCallCountScorer({"pay": ("=", 0)}, agent="desks"), BY_AGENT),
         UNTAGGED(scorers.ToolCallCountScorer({"pay": ("=", 1), "refund": (">", 0)}, tools="tag:write")),
     ],
     "FunctionCallCoverageScorer": lambda: [
@@ -306,14 +317,18 @@ RULES = {
     "ToolPermissionScorer": lambda: [
         of_calls(scorers.ToolPermissionScorer(deny="pay")),
         of_calls(scorers.ToolPermissionScorer(deny="obliterate_*"), live_trace()),
+        of_calls(scorers.ToolPermissionScorer(deny="pay", agent="desks"), BY_AGENT),
     ],
     "BudgetScorer": lambda: [
         of_calls(scorers.BudgetScorer(calls=2)),
+        of_calls(scorers.BudgetScorer(calls=2, agent="desks"), BY_AGENT),
         of_calls(scorers.BudgetScorer(seconds=60, tokens=10, cost=1.5), spending()),
         of_calls(scorers.BudgetScorer(seconds=0.5), spending()),
+        of_calls(scorers.BudgetScorer(tokens=10, cost=0.1), spending(silent=1)),
     ],
     "LoopScorer": lambda: [
         of_calls(scorers.LoopScorer()),
+        of_calls(scorers.LoopScorer(agent="desks"), BY_AGENT),
         of_calls(scorers.LoopScorer(threshold=0.0), Trace.from_calls([RUN[3], RUN[3]])),
     ],
     "ExactMatchScorer": lambda: [
