@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import traceback
 from contextvars import copy_context
+from itertools import chain
 from typing import Any
 
 from agenttrace.core.changed import changed
@@ -19,10 +20,11 @@ from agenttrace.core.protocols import Scorer
 from agenttrace.core.score import Score
 from agenttrace.core.text import described
 from agenttrace.core.trace import Trace
+from agenttrace.scorers.not_whole import not_whole, shown_of_example, shown_of_trace
 from agenttrace.scoring.checks import gates, unfit_field
 from agenttrace.scoring.copies import copied_example, copied_trace
 from agenttrace.scoring.hanging import is_ours
-from agenttrace.scoring.house_scorers import changes_nothing
+from agenttrace.scoring.house_scorers import changes_nothing, says_what_is_missing
 from agenttrace.scoring.isolation import Call, Isolation, Outcome, Steps
 
 OUTCOMES = ("passed", "failed", "skipped", "errored")
@@ -40,6 +42,8 @@ def apply_scorer(
     if outcome.blocked_by_other:  # not this scorer's fault, and scorers are pure: once more
         outcome = yield from _scored(scorer, example, trace, isolation, timeout)
     score = _score_of(scorer, example, outcome, timeout)
+    if score.value is not None and not says_what_is_missing(scorer, example):
+        score = not_whole(chain(shown_of_example(example), shown_of_trace(trace))).said_by(score)
     score = score.with_duration(outcome.duration)
     return score if gates(scorer) else score.informing()
 

@@ -1,4 +1,4 @@
-"""Which scorers are ours: they change nothing that they are shown."""
+"""Which scorers are ours: they change nothing that they are shown, and say what they cannot tell."""
 
 from __future__ import annotations
 
@@ -13,6 +13,12 @@ def changes_nothing(scorer: Scorer, example: Example) -> bool:
     """Whether a scorer is of a class of ours, and calls no function of the user's in place of scoring."""
     asked = asked_scorer(scorer, example)
     return type(asked).__module__.startswith(_OURS) and not isinstance(asked, FunctionScorer)
+
+
+def says_what_is_missing(scorer: Scorer, example: Example) -> bool:
+    """Whether a scorer scores by code of ours, which says itself what the record did not tell it."""
+    module = getattr(asked_scorer(scorer, example).score, "__module__", None)
+    return isinstance(module, str) and module.startswith(_OURS)
 
 
 def asked_scorer(scorer: Scorer, example: Example) -> Scorer:
