@@ -81,9 +81,7 @@ class NotWhole(NamedTuple):
             named.append(f"so were parts of {len(self.values) - _MOST_NAMED} more values")
         sentence = f"The scorer saw not all: {'; '.join(named)}." if named else ""
         if not self.looked_at_all:
-            sentence += (
-                f" Only {MOST_PARTS:,} parts of what it saw were looked at for parts that are missing."
-            )
+            sentence += f" Only {MOST_PARTS:,} parts of what it saw were looked at for what is missing."
         return sentence.lstrip()
 
 

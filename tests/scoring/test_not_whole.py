@@ -150,7 +150,7 @@ def test_a_huge_value_is_looked_at_up_to_a_bound_and_the_score_says_so(monkeypat
     monkeypatch.setattr(not_whole, "MOST_PARTS", 100)
     score = no_banned_word.score(Example(actual_output=["x"] * 500))
     assert score.details[DETAIL] == {"(the rest)": "not looked at"}
-    assert score.reason == "(Only 100 parts of what it saw were looked at for parts that are missing.)"
+    assert score.reason == "(Only 100 parts of what it saw were looked at for what is missing.)"
 
 
 def test_of_very_many_such_values_the_first_are_named():
