@@ -15,8 +15,9 @@ from agenttrace.core.jsonable import jsonable
 from agenttrace.core.state import only_states
 from agenttrace.core.trace import Trace
 from agenttrace.evaluation.simulated import SimulatedRuns, SimulatedRunsOf
-from agenttrace.scoring.apply import copied_input, users_traceback
+from agenttrace.scoring.apply import users_traceback
 from agenttrace.scoring.closed_loop import advice_for
+from agenttrace.scoring.copies import copied_input
 from agenttrace.scoring.isolation import Call, Isolation, Outcome, Refused, Steps
 from agenttrace.tracing.capture import Capture
 from agenttrace.tracing.context import open_calls_in

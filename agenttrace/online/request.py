@@ -19,6 +19,7 @@ from agenttrace.core.protocols import Scorer
 from agenttrace.core.score import Score
 from agenttrace.online.alerts import Alert
 from agenttrace.online.handle import EvaluationHandle
+from agenttrace.online.weight import weight_of
 from agenttrace.tracing.freeze import LIGHT_TEXT, Frozen, freeze, thaw
 from agenttrace.tracing.record import END, SCOPE, Record, key_of
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 COPIED = ("input", "actual_output", "context", "retrieval_context", "tools_called", "additional_metadata")
 """What a run fills in: copied at the call, because the caller may change it later."""
 
-EXPECTED = ("expected_output", "expected_tools", "expected_state", "turns")
+EXPECTED = ("expected_output", "expected_tools", "expected_state", "turns", "simulate")
 """What the user wrote beforehand, and may change for the next call: mappings, lists and tuples are copied,
 what they hold, such as matchers, is not."""
 
@@ -55,7 +56,7 @@ class Request:
     span_key: int | None = None
     """The span that it is about, 64 bit, or None for a whole trace, or outside any."""
     weight: int = 0
-    """Bytes of its copied fields that are no light scalars: they count against the backlog's bound."""
+    """About the bytes of its fields that are not light: they count against the backlog's bound."""
     model: str | ChatModel | None = None
     """The model of judges that name none themselves."""
     timeout: float | None = None
@@ -143,7 +144,7 @@ def make_request(
     on_result: OnResult | None = None,
     alerts: Sequence[Alert] = (),
 ) -> Request:
-    """A request that owns `fields`: what a run fills in is copied there, heavy copies are weighed.
+    """A request that owns `fields`: what a run fills in is copied there, what is heavy is weighed.
 
     It is about `record`, the running call, or about the finished span that is named.
     """
@@ -159,8 +160,10 @@ def make_request(
                 weight += value.size
     copies: dict[int, Any] = {}
     for name in EXPECTED:
-        if name in fields:
-            fields[name] = _with_own_containers(fields[name], _DEEPEST, copies)
+        value = fields.get(name)
+        if value is not None:  # it is not cut: a part of it would be another expectation
+            fields[name] = _with_own_containers(value, _DEEPEST, copies)
+            weight += weight_of(value)
     return Request(
         scorers,
         fields,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, overload
 
@@ -12,6 +12,14 @@ from agenttrace.core.example import Example
 from agenttrace.core.score import Score, checked_gate, checked_threshold
 from agenttrace.core.trace import Trace
 from agenttrace.matching.selection import actual_calls
+from agenttrace.scorers.not_whole import (
+    NotWhole,
+    Shown,
+    not_whole,
+    shown_of_calls,
+    shown_of_example,
+    shown_of_trace,
+)
 
 
 def _output(example: Example, trace: Trace | None) -> Any:
@@ -36,6 +44,9 @@ _ARGUMENTS: Mapping[str, Callable[[Example, Trace | None], Any]] = {
 }
 
 
+_FIELDS = {"output": "actual_output", "expected": "expected_output", "metadata": "additional_metadata"}
+"""The fields of an example that parameters of another name are about."""
+
 _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
@@ -52,19 +63,26 @@ class FunctionScorer:
     def score(self, example: Example, trace: Trace | None = None) -> Score | Awaitable[Score]:
         """Call the function with the arguments that its parameters name.
 
+        The score says what of them was not recorded whole, in its reason and its details.
+
         Raises:
             ScorerError: it has a parameter for the trace or its calls and nothing says what was called, or it
                 returned something that is not a score, such as a number that is not from 0 to 1.
         """
-        value = self.function(**{name: _ARGUMENTS[name](example, trace) for name in self._parameters})
-        return self._awaited(value) if inspect.isawaitable(value) else self._score(value)
+        arguments = {name: _ARGUMENTS[name](example, trace) for name in self._parameters}
+        missing = not_whole(_shown(arguments))  # before the call, which may change them
+        value = self.function(**arguments)
+        return self._awaited(value, missing) if inspect.isawaitable(value) else self._score(value, missing)
 
-    async def _awaited(self, value: Awaitable[Any]) -> Score:
-        return self._score(await value)
+    async def _awaited(self, value: Awaitable[Any], missing: NotWhole) -> Score:
+        return self._score(await value, missing)
 
-    def _score(self, value: Any) -> Score:
+    def _score(self, value: Any, missing: NotWhole) -> Score:
         if isinstance(value, Score):
-            return value if value.name == self.name else replace(value, name=self.name)
+            score = value if value.name == self.name else replace(value, name=self.name)
+            # What else it may hold, whoever applies the scorer checks.
+            is_readable = isinstance(score.reason, str) and isinstance(score.details, Mapping)
+            return missing.said_by(score) if is_readable else score
         reason = ""
         if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], str):
             value, reason = value
@@ -75,7 +93,7 @@ class FunctionScorer:
                 f"the scorer {self.name!r} returned {type(value).__name__} {value!r:.100};"
                 " wanted a number from 0 to 1, a bool, (number, reason), or a Score"
             )
-        return Score.of(self.name, value, self.threshold, reason=reason)
+        return missing.said_by(Score.of(self.name, value, self.threshold, reason=reason))
 
     def changed(
         self, *, name: str | None = None, threshold: float | None = None, gate: bool | None = None
@@ -124,6 +142,20 @@ def scorer(
         return FunctionScorer(target, label, threshold, gate)
 
     return make if function is None else make(function)
+
+
+def _shown(arguments: Mapping[str, Any]) -> Iterator[Shown]:
+    """What a function is shown by its arguments."""
+    for name, value in arguments.items():
+        if name == "example":
+            yield from shown_of_example(value)
+        elif name == "trace":
+            yield from shown_of_trace(value)
+        elif name == "tool_calls":
+            yield from shown_of_calls(value)
+        else:
+            field = _FIELDS.get(name, name)
+            yield Shown(field, field, value)
 
 
 def _parameters(function: Callable[..., Any]) -> list[str]:

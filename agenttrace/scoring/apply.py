@@ -1,15 +1,15 @@
 """Apply a scorer to its own copy of an example and its trace: whatever goes wrong is an errored score.
 
-A scorer gets a copy of the example, so that its changes reach nobody else. Tracebacks are shown without the
-frames of agenttrace itself.
+A scorer gets a copy of the example, one of the user's also of the trace, so that its changes reach nobody
+else. Tracebacks are shown without the frames of agenttrace itself.
 """
 
 from __future__ import annotations
 
-import copy
 import math
 import traceback
 from contextvars import copy_context
+from itertools import chain
 from typing import Any
 
 from agenttrace.core.changed import changed
@@ -20,8 +20,11 @@ from agenttrace.core.protocols import Scorer
 from agenttrace.core.score import Score
 from agenttrace.core.text import described
 from agenttrace.core.trace import Trace
+from agenttrace.scorers.not_whole import not_whole, shown_of_example, shown_of_trace
 from agenttrace.scoring.checks import gates, unfit_field
+from agenttrace.scoring.copies import copied_example, copied_trace
 from agenttrace.scoring.hanging import is_ours
+from agenttrace.scoring.house_scorers import changes_nothing, says_what_is_missing
 from agenttrace.scoring.isolation import Call, Isolation, Outcome, Steps
 
 OUTCOMES = ("passed", "failed", "skipped", "errored")
@@ -32,13 +35,15 @@ def apply_scorer(
 ) -> Steps[Score]:
     """The steps to one scorer's score; an errored one where the scorer returned none.
 
-    `trace` is None where nothing says what was called. The scorer gets a copy of the example, which it may
-    change. `timeout` is in seconds.
+    `trace` is None where nothing says what was called. The scorer gets copies, which it may change.
+    `timeout` is in seconds.
     """
     outcome = yield from _scored(scorer, example, trace, isolation, timeout)
     if outcome.blocked_by_other:  # not this scorer's fault, and scorers are pure: once more
         outcome = yield from _scored(scorer, example, trace, isolation, timeout)
     score = _score_of(scorer, example, outcome, timeout)
+    if score.value is not None and not says_what_is_missing(scorer, example):
+        score = not_whole(chain(shown_of_example(example), shown_of_trace(trace))).said_by(score)
     score = score.with_duration(outcome.duration)
     return score if gates(scorer) else score.informing()
 
@@ -46,8 +51,14 @@ def apply_scorer(
 def _scored(
     scorer: Scorer, example: Example, trace: Trace | None, isolation: Isolation, timeout: float | None
 ) -> Steps[Outcome]:
-    arguments = (copied_example(example), trace)
+    arguments = own_arguments(scorer, example, trace)
     return isolation.run(Call(scorer.score, arguments, {}, copy_context(), timeout))
+
+
+def own_arguments(scorer: Scorer, example: Example, trace: Trace | None) -> tuple[Example, Trace | None]:
+    """Return what one scorer is called with; ours change no trace, and are spared the copy of it."""
+    own = trace if changes_nothing(scorer, example) else copied_trace(trace)
+    return copied_example(example), own
 
 
 def _score_of(scorer: Scorer, example: Example, outcome: Outcome, timeout: float | None) -> Score:
@@ -130,63 +141,3 @@ def users_traceback(error: BaseException) -> str:
 def last_line(error: BaseException) -> str:
     """Return the error's type and text, also where its own ``__str__`` fails."""
     return traceback.format_exception_only(error)[-1].strip()
-
-
-def copied_input(value: Any) -> Any:
-    """Return a deep copy of an input for one run of the agent, but for values that cannot be copied (a lock).
-
-    Where one value of a mapping cannot be copied, the others still are.
-
-    Raises:
-        KeyboardInterrupt: a value's own code raised it. Any other exception means that it cannot be copied.
-    """
-    if value is None or type(value) is str:
-        return value
-    if type(value) is dict and all(type(item) in _ATOMS for item in value.values()):
-        return value.copy()
-    try:
-        return copy.deepcopy(value)
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # choke-point: whatever the values' own code raises, SystemExit too
-        if type(value) is not dict or len(value) < 2:
-            return value
-    return {key: copied_input({key: item})[key] for key, item in value.items()}
-
-
-def copied_example(example: Example) -> Example:
-    """Return an example for one scorer: the same values in new dicts, lists and sets.
-
-    Other objects are shared, such as matchers and outputs of the user's own types: few of them change, and
-    some are large. An example that is nested too deeply to be copied is shared as a whole.
-    """
-    copies: dict[int, Any] = {}
-    fields = example.__dict__.items()
-    try:
-        return example.changed(
-            **{key: _contents(value, copies) for key, value in fields if value is not None}
-        )
-    except RecursionError:
-        return example
-
-
-def _contents(value: Any, copies: dict[int, Any]) -> Any:
-    """Return the value with its containers copied; a container that occurs twice is copied once."""
-    kind = type(value)
-    if kind not in _COPIES:
-        return value
-    earlier = copies.get(id(value))
-    if earlier is not None:
-        return earlier
-    if kind is tuple:
-        return tuple([_contents(item, copies) for item in value])
-    container = copies[id(value)] = value.copy()  # at once, should a thread left behind change it meanwhile
-    if kind is not set:
-        for place, item in enumerate(container) if kind is list else container.items():
-            if type(item) in _COPIES:
-                container[place] = _contents(item, copies)
-    return container
-
-
-_ATOMS = frozenset({str, int, float, bool, type(None)})
-_COPIES = frozenset({dict, list, tuple, set})

@@ -17,7 +17,7 @@ from agenttrace.core.span import Span
 from agenttrace.core.tool import TOOL
 from agenttrace.core.tool_call import UNRECORDED_STATUSES, ToolCall
 from agenttrace.core.trace import Trace
-from agenttrace.scoring.apply import copied_example, last_line, why_not_a_score
+from agenttrace.scoring.apply import last_line, own_arguments, why_not_a_score
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,8 @@ def _span_of(call: ToolCall, trace_key: int, parent_key: int | None) -> Span:
 def score_of(scorer: Scorer, example: Example, trace: Trace | None) -> Score:
     """Return a scorer's score, asked on this thread; an errored one where it returned none."""
     try:
-        value = scorer.score(copied_example(example), cast(Trace, trace))  # None: the calls are unknown
+        own_example, own_trace = own_arguments(scorer, example, trace)
+        value = scorer.score(own_example, cast(Trace, own_trace))  # None: the calls are unknown
     except Exception as error:  # choke-point: a scorer that breaks is errored
         return Score.errored(scorer.name, scorer.threshold, last_line(error))
     if inspect.iscoroutine(value):

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from agenttrace.core.example import Example
 from agenttrace.expectations import ANY
-from agenttrace.scoring.apply import copied_example, copied_input
+from agenttrace.scoring.copies import copied_example, copied_input
 
 
 def test_what_cannot_be_copied_is_passed_on_beside_copies_of_the_rest():
