@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import chdir
+from contextlib import chdir  # agents may go elsewhere; files are written where the command was given
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -122,9 +122,9 @@ def eval_run(
         **limits.options(requirements),
     }
     try:
-        # Files are written where the command was given, though the agent may change the directory.
         with chdir("."), shown_progress(limits.at_most(len(examples)), quiet=quiet) as progress:
-            report = run_evaluation(examples, scorers, **{**options, "progress": progress})
+            options["progress"] = progress
+            report = run_evaluation(examples, scorers, **options)
         report, code = _verdict(report, requirements, before)
     except EvaluationInterrupted as interruption:
         report, code = interruption.report, INTERRUPTED
