@@ -42,7 +42,9 @@ class BudgetScorer(CallScorer):
         limits: dict[Measure | Literal["calls"], float | None] = {
             "calls": calls, "seconds": seconds, "tokens": tokens, "cost": cost
         }  # fmt: skip
-        self.limits = {word: limit for word, limit in limits.items() if limit is not None}
+        self.limits: dict[Measure | Literal["calls"], float] = {
+            word: limit for word, limit in limits.items() if limit is not None
+        }
         if not self.limits:
             raise ScorerError(f"{name} needs a limit: calls, seconds, tokens or cost")
         for word, limit in self.limits.items():

@@ -49,7 +49,8 @@ class _Packer(pickle.Pickler):
     """`task` are the limits of one dump, and whether it opens records: another object for each dump."""
 
     def __init__(self) -> None:
-        self.task = self.looked_at_in = RECORDED, False
+        self.task: tuple[Limits, bool] = RECORDED, False
+        self.looked_at_in = self.task
         self.ways: dict[int, _Way] = {}
         self.writer = _BoundedWriter()
         super().__init__(self.writer, 5)
