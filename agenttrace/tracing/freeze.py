@@ -309,6 +309,8 @@ def _holds_huge(  # noqa: C901 - all in one loop: it is asked at every call with
             if kind is str:
                 if len(item) > most:
                     return True
+            elif kind is float:
+                pass
             elif kind is dict or kind is list or kind is tuple or kind is set or kind is frozenset:
                 if len(containers) < containers_most:
                     containers.append(item)
