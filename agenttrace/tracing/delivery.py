@@ -40,6 +40,9 @@ LARGEST_BATCH = 9 * BATCH
 """The most records that are stored in one go: more while many wait, so that the writer keeps up beside a busy
 thread. Whole batches, since 3,200 rows are one statement."""
 
+_FIRST_WRITE = 1.0
+"""Seconds that a first write may take, with what it imports, where many processes begin on a busy machine."""
+
 _LONG_WRITE = 0.8
 _SHORT_WRITE = 0.4
 """Seconds. Other processes, and a fork, wait for a write. One that takes long, because busy threads leave the
@@ -80,7 +83,7 @@ class Delivery:
         self.accepted = 0
         self.store_check = StoreCheck(store)
         self._largest_batch = BATCH
-        self.last_write = 0.0
+        self.last_write = _FIRST_WRITE
         self.unreadable = 0
         self.rejected = 0
         self.not_exported = 0
