@@ -44,10 +44,12 @@ _COUNTS_LEVELS = sys.version_info < (3, 12)
 _LOOKED_INTO = 12
 """Containers of a value that are looked into before it is packed."""
 
-_SEARCHED = 64
-_SEARCHED_ITEMS = 256
-"""Containers that are looked into, and items of each, where a value was too large to be packed: if a huge
-text made it so, the walk is not long."""
+_SEARCHED_ITEMS = 4_096
+_SEARCHED_OF_ONE = 256
+"""Items that are looked at, and of one container, where a value was too large to be packed: if a huge text
+made it so, the walk is not long."""
+
+_CONTAINERS = frozenset((dict, list, tuple, set, frozenset))
 
 _HUGE_INT = 1 << 100_000
 _LEAST_INT = -_HUGE_INT
@@ -122,6 +124,8 @@ def freeze(value: Any, limits: Limits = RECORDED) -> Any:  # noqa: C901 - the fl
                         return records or _packed_or_walked(value, limits)
                 else:
                     return _scalars(value, limits) if heavy else [*value]
+            elif type(value[-1]) is list and _are_vast(value, limits.value):
+                return _walk(value, limits, max(limits.value // _VAST_SHARE, 1))
             return _packed_or_walked(value, limits)
         if value is None or kind is int or kind is float or kind is bool:
             return value
@@ -233,6 +237,17 @@ def _record(value: Any, fields: dict[str, Any], limits: Limits) -> Frozen:
     return Frozen(content, len(content), "packed")
 
 
+def _are_vast(rows: list[Any] | tuple[Any, ...], most: int) -> bool:
+    """Whether rows hold so many items that packing them would be stopped: at a byte for each, at least.
+
+    One row again and again is packed once.
+    """
+    room = 2 * most
+    if len(rows) * len(rows[-1]) <= room or rows[0] is rows[-1]:
+        return False
+    return sum(len(row) for row in rows if type(row) is list) > room
+
+
 def _packed_or_walked(value: Any, limits: Limits) -> Frozen:
     """A copy that is packed; one that is made by walking the value where that is safer.
 
@@ -264,7 +279,7 @@ def _not_packed(value: Any, items: Any, limits: Limits, error: Exception) -> Fro
     if type(error) is not TooLarge and thrown_in(error):
         raise error
     limit = limits.value
-    if type(error) is TooLarge and not _holds_huge(items, limit, _SEARCHED_ITEMS, _SEARCHED):
+    if type(error) is TooLarge and not _is_made_so_by_one(items, limit):
         limit = max(limit // _VAST_SHARE, 1)
     return _walk(value, limits, limit)
 
@@ -279,21 +294,21 @@ def _stack_is_guarded() -> bool:
 
 
 def _holds_huge(  # noqa: C901 - all in one loop: it is asked at every call with a container
-    value: Any, most: int, first: int = 0, containers_most: int = _LOOKED_INTO
+    value: Any, most: int
 ) -> bool:
     """Whether a huge text or number is seen in a container by a short look into it.
 
-    Of a list the last item is looked at, and its `first`, of a mapping some values and the last key, level by
-    level, until `containers_most` were looked into: to look at every item costs more than to pack it. The
-    packer encodes at most one huge text that is not seen, half a millisecond for each million characters that
-    are not ASCII, and is stopped by it.
+    Of a list the last item is looked at, and a short one's first, of a mapping some values and the last key,
+    level by level, until `_LOOKED_INTO` containers were looked into: to look at every item costs more than to
+    pack it. The packer encodes at most one huge text that is not seen, half a millisecond for each million
+    characters that are not ASCII, and is stopped by it.
     """
     containers: list[Any] = [value]
     items: Any
     for one in containers:  # which grow meanwhile
         kind = type(one)
         if kind is dict:
-            items = one.values() if len(one) <= _FLAT_ITEMS else islice(one.values(), first or _FLAT_ITEMS)
+            items = one.values() if len(one) <= _FLAT_ITEMS else islice(one.values(), _FLAT_ITEMS)
             for key in reversed(one):
                 if type(key) is not str:
                     items = (*items, key)
@@ -301,9 +316,9 @@ def _holds_huge(  # noqa: C901 - all in one loop: it is asked at every call with
                     return True
                 break
         elif kind is list:
-            items = one if len(one) <= 2 else (*one[:first], one[-1]) if first else one[-1:]
+            items = one if len(one) <= 2 else one[-1:]
         else:
-            items = islice(one, _FLAT_ITEMS + first)
+            items = islice(one, _FLAT_ITEMS)
         for item in items:
             kind = type(item)
             if kind is str:
@@ -312,10 +327,31 @@ def _holds_huge(  # noqa: C901 - all in one loop: it is asked at every call with
             elif kind is float:
                 pass
             elif kind is dict or kind is list or kind is tuple or kind is set or kind is frozenset:
-                if len(containers) < containers_most:
+                if len(containers) < _LOOKED_INTO:
                     containers.append(item)
             elif kind is int and not _LEAST_INT < item < _HUGE_INT:
                 return True
+    return False
+
+
+def _is_made_so_by_one(value: Any, most: int) -> bool:
+    """Whether a huge text or number is seen in a longer look into a container that was too large to pack."""
+    containers: list[Any] = [value]
+    room = _SEARCHED_ITEMS
+    for one in containers:  # which grow meanwhile
+        items = [*islice(one.values() if type(one) is dict else one, _SEARCHED_OF_ONE)]
+        if type(one) is not set and type(one) is not frozenset:
+            items += islice(reversed(one), 1)  # the last item, or key
+        kinds = {*map(type, items)}
+        if str in kinds and any(type(item) is str and len(item) > most for item in items):
+            return True
+        if int in kinds and any(type(item) is int and not _LEAST_INT < item < _HUGE_INT for item in items):
+            return True
+        room -= len(items)
+        if room < 0:
+            return False
+        if not kinds.isdisjoint(_CONTAINERS):
+            containers += [item for item in items if type(item) in _CONTAINERS]
     return False
 
 

@@ -461,8 +461,35 @@ class TestBounds:
 
         monkeypatch.setattr(packing, "_BoundedWriter", Writer)
         monkeypatch.setattr(packing, "_packers", [])
-        assert freeze([[0] * 100_000 for _ in range(100)]).size < RECORDED.value
+        assert freeze({str(n): [0] * 100_000 for n in range(100)}).size < RECORDED.value
+        assert written
         assert sum(written) < 3 * RECORDED.value
+
+    def test_hold_for_the_time_that_a_vast_table_takes(self, monkeypatch):
+        """It is walked at once, not packed first until the writer stops it; what is kept is the same."""
+        tables = [[[0] * 2_000 for _ in range(200)], ([0.5] * 10_000, *([n] * 3_000 for n in range(90)))]
+        monkeypatch.setattr(freeze_module, "_are_vast", lambda rows, most: False)
+        contents = [freeze(table).content for table in tables]
+        monkeypatch.undo()
+        packed = []
+        monkeypatch.setattr(freeze_module, "pack", lambda *packing: packed.append(packing))
+        assert [freeze(table).content for table in tables] == contents
+        assert not packed
+
+    def test_take_no_row_for_many_that_is_there_once(self):
+        row = [*range(1_000)]
+        for table in ([row] * 400, [[1, 2], *([[]] * 400), row]):
+            assert freeze(table).form == "packed"
+            assert thaw(freeze(table)) == first_snapshot(table)[0]
+
+    def test_leave_room_for_a_huge_text_in_what_is_too_large(self):
+        """It alone made the value too large, so that the walk is short, and more of it may be kept."""
+        for around in (
+            lambda text: [*range(20), text, *range(20)],
+            lambda text: [[n] for n in range(300)] + [[text, 1, 2, 3]],
+            lambda text: {"rows": [[n, text if n == 50 else "", n, n] for n in range(100)]},
+        ):
+            assert len(repr(thaw(freeze(around("x" * 300_000))))) > 100_000
 
     @pytest.mark.parametrize("depth", [100, 5_000, 100_000])
     def test_hold_for_depth(self, depth):
