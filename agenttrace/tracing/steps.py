@@ -31,6 +31,8 @@ LIGHT_SIZE = 32
 _PART_SIZE = 8
 """Bytes that each item counts for in a small mapping or list that a generator yields."""
 
+_ITEMS = semconv.ITEMS
+
 _FEWEST_ITEMS = 16
 """Light items of a generator that are kept in whatever room, as are those of a flat list."""
 
@@ -242,11 +244,10 @@ def end_steps(
         return
     end = monotonic_ns()
     try:
-        extra = record[EXTRA]
-        if extra is None:
-            record[EXTRA] = {"attributes": {semconv.ITEMS: count}}
+        if record[EXTRA] is None:
+            record[EXTRA] = {"attributes": {_ITEMS: count}}
         else:
-            extra.setdefault("attributes", {})[semconv.ITEMS] = count
+            record[EXTRA].setdefault("attributes", {})[_ITEMS] = count
         if record[OBSERVED].capture_output:
             if heavy or count > _FEWEST_ITEMS or len(items) < count or scope.limits.value < _FEWEST_SIZE:
                 _keep_items(record, items, heavy, count)
@@ -258,13 +259,17 @@ def end_steps(
         if thrown_in(failure):
             raise
         scope.pipeline.recording_failed(failure)
-    if error is None:
-        emit(record, end)
-    elif issubclass(type(error), GeneratorExit):
+    if error is not None:
+        if not issubclass(type(error), GeneratorExit):
+            fail_here(record, error)
+            return
         record[FAILURE] = ("abandoned", None)
-        emit(record, end)
+    queue = scope.queue  # as `emit` does
+    record[END] = end
+    if len(queue) < scope.limit:
+        queue.append(record)
     else:
-        fail_here(record, error)
+        scope.pipeline.count_queue_full(record)
 
 
 def _keep_items(record: Record, items: list[Any], heavy: int, count: int) -> None:

@@ -172,7 +172,7 @@ async def _at_wrapper({parameters}):
 BEGIN_STEPS = """
     _at_n = _at_h = _at_m = 0
     _at_k = ()
-    _at_c = None
+    _at_c = _at_j = _at_t = None
     try:
         _at_k = []
         _at_m = {keep}
@@ -215,16 +215,15 @@ YIELD = (
             try:
                 if _at_n <= _at_m and ({light_item}):
                     _at_k.append(_at_i)
-                    _at_j = True
                 else:
-                    _at_j = False
+                    _at_j = True
                     if _at_n <= _at_m:
                         _at_m, _at_h = _at_note(_at_r, _at_k, _at_h, _at_i, _at_m)
             except _at_MemoryError as _at_f:
                 _at_j = _at_m = 0
                 _at_partly(_at_r[1], _at_f)
             try:
-                _at_v = yield _at_i if _at_j else (_at_i, _at_i := None)[0]
+                _at_v = yield (_at_i, _at_i := None, _at_j := False)[0] if _at_j else _at_i
             except _at_GeneratorExit as _at_e:"""
 )
 
@@ -238,8 +237,6 @@ GENERATOR_STEPS = (
     _at_x = _at_v = None
     try:
         while True:
-            _at_t = None
-            _at_b = _at_get()
             try:
 """
     + ENTER
@@ -260,6 +257,8 @@ GENERATOR_STEPS = (
                 _at_x = _at_c = _at_e
             except _at_BaseException as _at_e:
                 _at_x = _at_e
+            _at_t = None
+            _at_b = _at_get()
     except _at_BaseException as _at_e:  # a signal handler's, between two steps
         _at_end(_at_r, _at_k, _at_h, _at_n, None, _at_e)
         raise
@@ -276,8 +275,6 @@ ASYNC_GENERATOR_STEPS = (
         _at_w = _at_g.asend(None)
     try:
         while True:
-            _at_t = None
-            _at_b = _at_get()
             try:
 """
     + ENTER
@@ -300,6 +297,8 @@ ASYNC_GENERATOR_STEPS = (
                 _at_w = _at_g.athrow(_at_e)
             else:
                 _at_w = _at_g.asend(_at_v)
+            _at_t = None
+            _at_b = _at_get()
     except _at_BaseException as _at_e:
         _at_end(_at_r, _at_k, _at_h, _at_n, None, _at_e)
         raise
@@ -308,7 +307,7 @@ ASYNC_GENERATOR_STEPS = (
 
 _STEPPED = (
     """
-    _at_s = None
+    _at_s = _at_b = None
     try:
 """
     + textwrap.indent(BEGIN, "    ")
@@ -336,8 +335,9 @@ def _at_make(_at_function, _at_observed):
 """
 
 # The same steps under a record that is already open: for what a plain function returned to be consumed later.
-GENERATOR_UNDER = "\ndef _at_wrapper(_at_r, _at_g):\n" + GENERATOR_STEPS
-ASYNC_GENERATOR_UNDER = "\nasync def _at_wrapper(_at_r, _at_g):\n" + ASYNC_GENERATOR_STEPS
+_UNDER = "def _at_wrapper(_at_r, _at_g):\n    _at_b = _at_get()\n"
+GENERATOR_UNDER = "\n" + _UNDER + GENERATOR_STEPS
+ASYNC_GENERATOR_UNDER = "\nasync " + _UNDER + ASYNC_GENERATOR_STEPS
 COROUTINE_UNDER = (
     """
 async def _at_wrapper(_at_r, _at_g):
