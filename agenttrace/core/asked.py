@@ -15,7 +15,7 @@ from typing import Any
 from agenttrace.core.errors import ExpectationError
 from agenttrace.core.executions import AGENT, Execution, Nearest
 from agenttrace.core.message_parts import Request, arguments_of
-from agenttrace.core.model_requests import LLM, requests_in
+from agenttrace.core.model_requests import requests_in
 from agenttrace.core.span import Span
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.value_key import value_key
@@ -70,15 +70,15 @@ class _Index:
 
 
 def asked_places(
-    spans: Sequence[Span], by_key: Mapping[int, Span], executions: Iterable[Execution]
+    models: Sequence[Span], by_key: Mapping[int, Span], executions: Iterable[Execution]
 ) -> dict[int, Place]:
     """Where each call was asked for, by the `id` of its execution; without those of which nothing says so.
 
-    `spans` are in start order.
+    `models` are the requests to models, in start order.
     """
     requests = [
         _Placed(span, answer, position, request)
-        for answer, span in enumerate(span for span in spans if span.span_type == LLM)
+        for answer, span in enumerate(models)
         for position, request in enumerate(requests_in(span.output))
     ]
     if not requests:

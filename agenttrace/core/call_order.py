@@ -9,12 +9,13 @@ that do not overlap, and calls with the very same start and end, stand as they w
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from agenttrace.core.asked import Place
 from agenttrace.core.executions import Execution
+from agenttrace.core.span import Span
 from agenttrace.core.tool_call import Window
 
 _Key = tuple[int, int, int, int]
@@ -53,6 +54,17 @@ class _Call:
             self.end_ns = max(self.end_ns, start)
 
 
+def follow_one_another(spans: Iterable[Span]) -> bool:
+    """Whether each began when the one before it had ended, as the calls of most agents do."""
+    began = ended = 0
+    for span in spans:
+        begins = span.start_ns
+        if begins < ended or begins < began:
+            return False
+        began, ended = begins, span.end_ns
+    return True
+
+
 def in_order(
     executions: Sequence[Execution], places: Mapping[int, Place]
 ) -> list[tuple[Execution, Window | None]]:
@@ -60,9 +72,7 @@ def in_order(
 
     `executions` have each call before those inside it; `places` say where calls were asked for, by `id`.
     """
-    spans = [execution.span for execution in executions]
-    follow = all(one.end_ns <= other.start_ns >= one.start_ns for one, other in pairwise(spans))
-    if follow and not places:
+    if not places and follow_one_another([execution.span for execution in executions]):
         return [(execution, None) for execution in executions]
     calls = _calls(executions)
     starts = sorted(call.start_ns for call in calls)

@@ -9,7 +9,7 @@ calls; so does one that a sub-agent inside it calls.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -113,22 +113,24 @@ class Nearest:
 def executions_of(spans: Iterable[Span], by_key: Mapping[int, Span]) -> list[Execution]:
     """The calls that tool spans recorded; a call before those that were made inside it."""
     tools = [span for span in spans if span.span_type == TOOL]
-    if len(tools) == 1 or not _stand_below_others(tools, by_key):
+    if stand_apart(tools, by_key):
         return [Execution(span) for span in tools]  # none could have recorded the same call as another
     return _Executions(by_key).of(tools)
 
 
-def _stand_below_others(tools: Iterable[Span], by_key: Mapping[int, Span]) -> bool:
-    """Whether one of these spans stands anywhere below a tool's."""
+def stand_apart(tools: Sequence[Span], by_key: Mapping[int, Span]) -> bool:
+    """Whether none of these spans stands anywhere below a tool's, so that each is a call of its own."""
+    if len(tools) == 1:
+        return True
     above = {span.parent_key for span in tools}
     looked_at: set[int | None] = set()  # parents may form a loop
     while above:
         parents = [by_key[key] for key in above if key is not None and key in by_key]
         if any(parent.span_type == TOOL for parent in parents):
-            return True
+            return False
         looked_at |= above
         above = {parent.parent_key for parent in parents} - looked_at
-    return False
+    return True
 
 
 class _Executions:

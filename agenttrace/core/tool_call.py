@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Final, Literal, cast, final, get_args
 
 from agenttrace.core.errors import ExpectationError, did_you_mean
+from agenttrace.core.identity import span_id_text
 from agenttrace.core.marks import not_read, not_recorded
 from agenttrace.core.span import Span, SpanError, Status
 from agenttrace.core.tool import ToolDefinition
@@ -158,7 +159,7 @@ def plain_call(
     path: tuple[str, ...],
     turn: int | None,
     tool: ToolDefinition | None,
-    window: Window | None,
+    window: Window | None = None,
 ) -> ToolCall:
     """The call of a span that says nothing beside its fields, as of most; in a fifth of the time."""
     call: Any = _Unfinished.__new__(_Unfinished)  # to a checker, fields of a frozen class cannot be set
@@ -172,8 +173,8 @@ def plain_call(
     call.end_ns = span.end_ns
     call.agent = agent
     call.path = path
-    call.parent_id = span.parent_id
-    call.span_id = span.span_id
+    call.parent_id = None if span.parent_key is None else span_id_text(span.parent_key)
+    call.span_id = span_id_text(span.span_key)
     call.turn = turn
     call.tool = tool
     call.arguments_error = None

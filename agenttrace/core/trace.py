@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from importlib import import_module
-from itertools import accumulate
 from typing import Any
 
 from agenttrace.core import semconv
-from agenttrace.core.asked import asked_places
-from agenttrace.core.call_order import in_order
-from agenttrace.core.call_paths import CallPath, CallPaths
+from agenttrace.core.cached import cached_property
 from agenttrace.core.conversation import Conversation, conversation_of
-from agenttrace.core.executions import Execution, executions_of
 from agenttrace.core.identity import new_trace_key, trace_id_text
-from agenttrace.core.model_requests import LLM, ModelRequest, cut_answer, offered_tools
+from agenttrace.core.model_requests import LLM, cut_answer, offered_tools
 from agenttrace.core.span import Span, SpanError
 from agenttrace.core.state import STATE, StateReading
 from agenttrace.core.tool import ToolDefinition
-from agenttrace.core.tool_call import UNRECORDED_STATUSES, ToolCall, Window, plain_call
+from agenttrace.core.tool_call import UNRECORDED_STATUSES, ToolCall
 from agenttrace.core.tool_schemas import tool_definitions
-from agenttrace.core.unrecorded_calls import unrecorded_calls
+from agenttrace.core.trace_calls import tool_calls_of
 
 TURN = "turn"
 """The type of spans that say of the calls below them which turn they are of."""
@@ -106,7 +101,13 @@ class Trace:
     @cached_property
     def roots(self) -> tuple[Span, ...]:
         """The spans without a parent in this trace, in start order."""
-        return tuple(s for s in self.spans if s.parent_key is None or s.parent_key not in self.by_key)
+        by_key = self.by_key
+        return tuple([s for s in self.spans if s.parent_key is None or s.parent_key not in by_key])
+
+    @cached_property
+    def _models(self) -> Sequence[Span]:
+        """The requests to models, in start order."""
+        return [span for span in self.spans if span.span_type == LLM]
 
     @property
     def root(self) -> Span | None:
@@ -213,32 +214,9 @@ class Trace:
     def tool_calls(self) -> tuple[ToolCall, ...]:
         """The tool calls in order (see `core.call_order`), also failed ones and those without a recorded
         execution, each of which stands where the model's answer that asked for it does."""
-        executions = executions_of(self.spans, self.by_key)
-        if self.is_recorded_run or len(executions) < 2:
-            ordered: list[tuple[Execution, Window | None]] = [(each, None) for each in executions]
-        else:
-            ordered = in_order(executions, asked_places(self.spans, self.by_key, executions))
-        requests: list[ModelRequest] = []
-        if not self.is_recorded_run:
-            requests = unrecorded_calls(self.spans, self.tools, self.by_key, self._ancestors)
-        place_of = CallPaths(self.by_key)
-        if not requests:
-            return tuple(
-                self._tool_call(index, execution, window, place_of(execution.span))
-                for index, (execution, window) in enumerate(ordered)
-            )
-        made = [execution.span.start_ns for execution, _ in ordered]
-        # A request stands before the first call that began after it: until there, none of them is later.
-        stand: list[tuple[int, tuple[Execution, Window | None] | ModelRequest]] = [
-            *zip(accumulate(made, max), ordered, strict=True),
-            *((request.start_ns, request) for request in requests),
-        ]
-        stand.sort(key=lambda one: one[0])
-        return tuple(
-            self._requested_call(index, each, place_of(each.model))
-            if isinstance(each, ModelRequest)
-            else self._tool_call(index, *each, place_of(each[0].span))
-            for index, (_, each) in enumerate(stand)
+        tools = self.tools if self._models or self.is_recorded_run else {}
+        return tool_calls_of(
+            self.spans, self.by_key, self._models, tools, is_recorded_run=self.is_recorded_run
         )
 
     @cached_property
@@ -257,20 +235,19 @@ class Trace:
         by what models were offered in this trace (`ToolDefinition.described`). Expectations are checked
         against them. They are empty for traces made from plain lists."""
         tools: dict[str, ToolDefinition] = {}
-        for span in self.spans:
-            if span.span_type == LLM and span.input:
+        for span in self._models:
+            if span.input:
                 tools |= tool_definitions(span.input)
-        for tool in (*self._known_tools.values(), *(span.tool for span in self.spans)):
-            if tool is not None and (not tool.described or tools.get(tool.name, tool).described):
+        for tool in (*self._known_tools.values(), *[s.tool for s in self.spans if s.tool is not None]):
+            if not tool.described or tools.get(tool.name, tool).described:
                 tools[tool.name] = tool
         return tools
 
     @cached_property
     def offered_tools(self) -> frozenset[str]:
         """The names of the tools that models were offered in this trace, as far as they were recorded."""
-        models = [span for span in self.spans if span.span_type == LLM]
         described = [name for name, tool in self.tools.items() if tool.described]
-        return frozenset(described).union(*(offered_tools(span)[0] for span in models))
+        return frozenset(described).union(*(offered_tools(span)[0] for span in self._models))
 
     def conversation(self, span: Span, *, earlier: Iterable[Span] = ()) -> Conversation:
         """What the model of this span saw, also where the request names an earlier answer by its id alone.
@@ -282,7 +259,7 @@ class Trace:
     @cached_property
     def cut_answer(self) -> Span | None:
         """The first answer of a model that was cut so that calls may be missing, or None."""
-        return cut_answer(self.spans)
+        return cut_answer(self._models)
 
     @cached_property
     def turns(self) -> frozenset[int]:
@@ -296,59 +273,6 @@ class Trace:
         """What `tracer.state` read at the start and at the end of the capture, by the states' names."""
         return {span.name: StateReading.of(span) for span in self.spans if span.span_type == STATE}
 
-    def _tool_call(
-        self, index: int, execution: Execution, window: Window | None, place: CallPath
-    ) -> ToolCall:
-        span = execution.span
-        if not span.attributes and not execution.inner and span.input is not None:
-            tool = span.tool or (self.tools.get(span.name) if self.is_recorded_run else None)
-            return plain_call(span, index, *place, tool, window)
-        attributes = span.attributes
-        arguments, tool = execution.arguments
-        status, error = execution.ending
-        return ToolCall(
-            name=span.name,
-            arguments=arguments,
-            output=execution.output,
-            error=error,
-            status=attributes.get(semconv.CALL_STATUS, status),
-            index=index,
-            start_ns=span.start_ns,
-            end_ns=span.end_ns,
-            agent=place.agent,
-            path=place.path,
-            parent_id=span.parent_id,
-            span_id=span.span_id,
-            turn=place.turn,
-            tool=tool or (self.tools.get(span.name) if self.is_recorded_run else None),
-            arguments_error=attributes.get(semconv.ARGUMENTS_ERROR),
-            from_answer=semconv.FROM_ANSWER in attributes,
-            metadata=attributes.get(semconv.CALL_METADATA, {}),
-            window=window,
-            remedy=execution.remedy if execution.output is None else None,
-        )
-
-    def _requested_call(self, index: int, request: ModelRequest, place: CallPath) -> ToolCall:
-        return ToolCall(
-            name=request.name,
-            arguments=request.arguments,
-            output=request.output,
-            error=request.error,
-            status=request.status,
-            index=index,
-            start_ns=request.start_ns,
-            end_ns=request.start_ns,
-            agent=place.agent,
-            path=place.path,
-            parent_id=request.model.parent_id,
-            span_id=request.model.span_id,
-            turn=place.turn,
-            tool=request.tool,
-            arguments_error=request.arguments_error,
-            from_answer=request.answer is not None,
-            metadata=request.metadata,
-        )
-
     def under(self, span_key: int) -> Trace:
         """The span with this integer id and all spans below it, also while the span itself has not ended."""
         subtree: dict[int, Span] = {}
@@ -360,20 +284,6 @@ class Trace:
                 subtree[id(span)] = span
                 stack.extend(self.children.get(span.span_key, ()))
         return Trace(subtree.values(), trace_key=self.trace_key, tools=self.tools)
-
-    def _ancestors(self, span: Span) -> list[Span]:
-        """Parents, nearest first; stops at a loop."""
-        above: list[Span] = []
-        visited = {span.span_key}
-        key = span.parent_key
-        while key is not None and key not in visited:
-            visited.add(key)
-            parent = self.by_key.get(key)
-            if parent is None:
-                break
-            above.append(parent)
-            key = parent.parent_key
-        return above
 
     def to_dict(self) -> dict[str, Any]:
         """The trace and its spans as JSON-safe data."""

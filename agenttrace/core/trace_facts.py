@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
+from agenttrace.core.cached import cached_property
 from agenttrace.core.later import make_when_read
 from agenttrace.core.query import METADATA
 from agenttrace.core.score import Outcome

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields
 from fnmatch import fnmatchcase
-from functools import cached_property
 from typing import Any, Literal, get_args
 
+from agenttrace.core.cached import cached_property
 from agenttrace.core.errors import ExpectationError, ScorerError, did_you_mean
 from agenttrace.core.marks import cause_of, hidden_keys
 from agenttrace.core.numbers import is_number, is_whole

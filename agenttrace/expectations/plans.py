@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from agenttrace.core.cached import cached_property
 from agenttrace.core.errors import ExpectationError
 from agenttrace.core.marks import cause_of
 from agenttrace.core.snapshot import LEAVES
@@ -88,6 +88,11 @@ class Group:
                 break
             steps.append(Step(part.options[0], scalar_kinds(part.options[0])))
         return tuple(steps)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The tool of each place; of alternatives, the one that is written first."""
+        return tuple([place.options[0].name for place in self.places])
 
     @cached_property
     def required(self) -> int:

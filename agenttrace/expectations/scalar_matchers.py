@@ -8,9 +8,9 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar, Final, Literal, get_args
 
+from agenttrace.core.cached import cached_property
 from agenttrace.core.errors import ExpectationError, ScorerError, did_you_mean
 from agenttrace.core.marks import KnownPart
 from agenttrace.core.numbers import is_decimal, is_number

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
+from agenttrace.core.cached import cached_property
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.tool_call import ANY, ArgumentMode, ToolCall
@@ -259,14 +259,14 @@ class CallAgreement:
             call = calls[position]
             if call.name != (self.name(expected) if aliases else expected.name):
                 break
-            is_anywhere = expected.agent is None and expected.turn is None
-            if not is_anywhere and not self._stands_right(expected, call):
+            is_placed = expected.agent is not None or expected.turn is not None
+            if is_placed and not self._stands_right(expected, call):
                 break
             is_same = kinds is not None and self._is_the_same(expected.arguments, kinds, call)
             if not is_same and self.agreement(expected, position) < 1.0:
                 break
-            may_have_failed = call.status != "ok" or call.error is not None  # of nearly none
-            if may_have_failed and call.failed and call.name in self.retried:
+            # Of nearly none it is to be asked whether it failed.
+            if (call.status != "ok" or call.error is not None) and call.failed and call.name in self.retried:
                 break
             count += 1
         return count

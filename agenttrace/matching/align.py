@@ -45,10 +45,15 @@ class Alignment:
 
     __slots__ = ("full", "matched", "pairs", "plan", "steps")
 
-    def __init__(self, plan: Group, pairs: Sequence[Pair], steps: int = 0) -> None:
+    def __init__(
+        self, plan: Group, pairs: Sequence[Pair], steps: int = 0, *, all_required: bool = False
+    ) -> None:
         self.plan = plan
         self.pairs: tuple[Pair, ...] = tuple(pairs)
         self.steps = steps
+        if all_required:  # and agree fully
+            self.full = self.matched = len(self.pairs)
+            return
         places = plan.places
         full = [pair.place for pair in pairs if pair.agreement == 1.0]
         self.full = len(full)
@@ -93,7 +98,7 @@ def align(
     pairs = list(map(_made_pair, zip(range(start), expected_calls, range(start), repeat(1.0))))
     if plan.is_fixed:
         if start == len(plan.places) or start == len(call_agreement.calls):
-            return Alignment(plan, pairs)
+            return Alignment(plan, pairs, all_required=True)
         name_pairs = _pairs_of_names(plan, start, call_agreement, ordered=ordered)
         if name_pairs is not None:
             pairs += [

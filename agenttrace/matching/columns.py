@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations_with_replacement, islice, product
 from math import comb
 from typing import TypeAlias
 
+from agenttrace.core.cached import cached_property
 from agenttrace.expectations.assign import Assignment
 from agenttrace.expectations.plans import Address, Choice, Group, Place, Plan, Rounds
 from agenttrace.matching.frontier import ROUND

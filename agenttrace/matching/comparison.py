@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
+from agenttrace.core.cached import cached_property
 from agenttrace.core.tool_call import UNRECORDED_STATUSES, ToolCall
 from agenttrace.expectations.expectation import Expectation, Mode
 from agenttrace.matching.agreement import CallAgreement
@@ -194,17 +194,19 @@ class Comparison:
         position the call's index in the trace. `statuses` has those of calls whose execution was not
         recorded.
         """
-        calls = self.calls
-        positions = {call.index: position for position, call in enumerate(calls)}
+        calls, extra = self.calls, self.extra
+        positions: dict[int, int] = {}
+        if extra or self.attempts:
+            positions = {call.index: position for position, call in enumerate(calls)}
         facts: dict[str, Any] = {
             "mode": self.mode,
-            "expected": [place.options[0].name for place in self.alignment.places],
+            "expected": [*self.alignment.plan.names],
             "actual": [call.name for call in calls],
             "required": self.required,
             "matched": self.matched,
             "pairs": [[place, position, agreement] for place, _, position, agreement in self.pairs],
             "missing": list(self.missing),
-            "extra": [positions[call.index] for call in self.extra],
+            "extra": [positions[call.index] for call in extra],
             **indexes_of(calls),
         }
         statuses = {str(at): one.status for at, one in enumerate(calls) if one.status in UNRECORDED_STATUSES}

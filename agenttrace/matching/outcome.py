@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
 
+from agenttrace.core.cached import cached_property
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.state import Path, StateReading
 from agenttrace.core.tool_call import ArgumentMode

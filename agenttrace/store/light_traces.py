@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
+from agenttrace.core.cached import cached_property
 from agenttrace.core.protocols import Store, optional
 from agenttrace.core.span import Span
 from agenttrace.core.tool_call import ToolCall

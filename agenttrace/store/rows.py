@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, get_args
 
 from agenttrace.core.errors import StoreError
@@ -189,17 +190,20 @@ def span_of(trace_key: int, row: Sequence[Any], tools: dict[tuple[str, str], Too
     if not type(span) is type(seq) is type(start) is type(end) is int:
         start = sound_number(start)
         span, seq, end = sound_number(span), sound_number(seq), sound_number(end, start)
-    name = sound_text(name)
+    if not type(name) is type(span_type) is type(project) is str:
+        name, span_type, project = sound_text(name), sound_text(span_type), sound_text(project)
+    if arguments is not None and type(arguments := loaded(arguments)) is not dict:
+        arguments = sound_mapping(arguments)
     return Span(
         trace_key=trace_key,
-        span_key=unsigned(span),
-        parent_key=None if parent is None else unsigned(sound_number(parent)),
+        span_key=span if span >= 0 else unsigned(span),
+        parent_key=parent if parent is None else unsigned(sound_number(parent)),
         index=seq,
         name=name,
-        span_type=sound_text(span_type),
+        span_type=span_type,
         start_ns=start,
         end_ns=end,
-        input=None if arguments is None else sound_mapping(loaded(arguments)),
+        input=arguments,
         output=None if output is None else loaded(output),
         status=more.get("status", "ok"),
         error=None
@@ -207,9 +211,16 @@ def span_of(trace_key: int, row: Sequence[Any], tools: dict[tuple[str, str], Too
         else SpanError(error["type"], error["message"], tuple(Frame(*frame) for frame in error["frames"])),
         attributes=more.get("attributes", EMPTY),
         usage=more.get("usage"),
-        project=sound_text(project),
+        project=project,
         tool=tool_of(name, definition, tools) if definition else None,
     )
+
+
+@cache
+def _json_reader() -> Callable[[str | bytes], Any]:
+    import pydantic_core  # on use: stores can be imported without it
+
+    return pydantic_core.from_json
 
 
 def loaded(text: str | bytes) -> Any:
@@ -217,10 +228,8 @@ def loaded(text: str | bytes) -> Any:
 
     A text may be given as it lies in the file, in UTF-8: to make a string of it costs as much as to read it.
     """
-    import pydantic_core
-
     try:
-        return pydantic_core.from_json(text)
+        return _json_reader()(text)
     except (ValueError, TypeError):  # the latter: a number, where somebody else wrote one
         if isinstance(text, bytes):
             return loaded(text.decode("utf-8", "replace"))

@@ -6,7 +6,8 @@ import sqlite3
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
+from operator import itemgetter
 from typing import Any, NamedTuple, Protocol
 
 from agenttrace.core.errors import StoreError
@@ -34,7 +35,7 @@ _TEXT_AT_ONCE = 8 * 1024 * 1024
 _FUNCTIONS = "SELECT id, name, span_type, project, definition FROM functions ORDER BY id"
 _SPANS = f"SELECT {', '.join(SPAN_COLUMNS)} FROM all_span_rows WHERE trace = ?"
 _FUNCTION = SPAN_COLUMNS.index("function")
-_TEXTS = slice(SPAN_COLUMNS.index("input"), None)
+_texts_of = itemgetter(slice(SPAN_COLUMNS.index("input"), None))
 
 _Place = tuple[int, int]
 """When a trace began, and its number: the newest first."""
@@ -208,7 +209,7 @@ def _read_spans(db: sqlite3.Connection, traces: Sequence[tuple[int, str]], funct
         if rows:
             with_rows.append((trace_id, rows))
         spans += len(rows)
-        characters += sum([len(text) for row in rows for text in row[_TEXTS] if text is not None])
+        characters += sum(map(len, filter(None, chain.from_iterable(map(_texts_of, rows)))))
         if spans >= _SPANS_AT_ONCE or characters >= _TEXT_AT_ONCE:
             break
     return Part(with_rows, functions, looked_at)

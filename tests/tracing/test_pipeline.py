@@ -205,6 +205,24 @@ class TestStore:
         sink.gate.set()
         tracer.shutdown()
 
+    def test_that_stalls_has_no_more_generators_waiting_than_calls(self, sink):
+        """Scenario 47: a generator ends on a way of its own, too."""
+        tracer = Tracer("test", store=sink, queue_limit=100)
+
+        @tracer.observe
+        def steps(n):
+            yield n
+
+        sink.gate.clear()
+        assert [*steps(-1)] == [-1]
+        until(lambda: not tracer._pipeline.queue)  # the worker has taken it, and is stuck
+        for n in range(250):
+            assert [*steps(n)] == [n]
+        assert tracer.stats()["queued"] == 100
+        assert tracer.stats()["dropped"]["queue_full"] == 150
+        sink.gate.set()
+        tracer.shutdown()
+
     def test_that_stalls_has_heavy_values_replaced_beyond_their_weight(self, sink, monkeypatch):
         """Scenario 47."""
         monkeypatch.setattr(pipelines, "MAX_WEIGHT", 100_000)
