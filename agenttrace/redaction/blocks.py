@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from agenttrace.core.marks import REDACTED
-from agenttrace.redaction.texts import Names, name_at_end
+from agenttrace.redaction.naming import Names
+from agenttrace.redaction.texts import name_at_end
 from agenttrace.redaction.values import is_made_up, is_opaque, is_placeholder
 
 _OPENING = re.compile(r":[ \t]*(?P<mark>[|>][+\-0-9]{0,2})?[ \t]*\r?\n(?=[ \t]*\S)")

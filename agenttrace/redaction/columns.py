@@ -6,8 +6,8 @@ import re
 from typing import NamedTuple
 
 from agenttrace.core.marks import REDACTED
+from agenttrace.redaction.naming import Names
 from agenttrace.redaction.shape_search import looks_random
-from agenttrace.redaction.texts import Names
 from agenttrace.redaction.values import is_opaque, is_placeholder
 
 _CELL = {

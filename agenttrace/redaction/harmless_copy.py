@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
+from agenttrace.redaction.naming import Names
 from agenttrace.redaction.pairs import NAMED_BESIDE, holds_beside, holds_named
-from agenttrace.redaction.texts import Names
 
 
 class Rules(Names, Protocol):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from agenttrace.core.marks import REDACTED
-from agenttrace.redaction.texts import Names
+from agenttrace.redaction.naming import Names
 from agenttrace.redaction.values import is_opaque, is_placeholder
 
 _SPACES = r"(?:\s|\\[nrt])*"

@@ -6,9 +6,10 @@ from agenttrace.redaction.blocks import without_blocks
 from agenttrace.redaction.columns import without_columns
 from agenttrace.redaction.commands import may_have_command, without_arguments
 from agenttrace.redaction.inserted import has_secret_column, may_have_rows, without_inserted
+from agenttrace.redaction.naming import Names
 from agenttrace.redaction.said import SHORT_SIGNS, SIGNS, places_of_signs, without_said
 from agenttrace.redaction.signs import Look
-from agenttrace.redaction.texts import Names, end_before_cut, has_any
+from agenttrace.redaction.texts import end_before_cut, has_any
 
 
 def may_have_others(lowered: str, look: Look) -> bool:

@@ -8,10 +8,10 @@ from typing import Any
 
 from agenttrace.core.marks import REDACTED, bytes_of
 from agenttrace.redaction.commands import places_in_arguments
+from agenttrace.redaction.naming import Names, may_be_word
 from agenttrace.redaction.shown import is_secret_path
 from agenttrace.redaction.tables import COLUMNS, ROWS, is_list, places_below_titles, without_columns_beside
-from agenttrace.redaction.texts import Names
-from agenttrace.redaction.values import is_name, is_opaque
+from agenttrace.redaction.values import is_name, is_opaque, says_something
 
 _LONGEST_NAME = 64
 _NAMES_OF_VALUES = (
@@ -48,7 +48,8 @@ def places_of_named(items: Sequence[Any], names: Names) -> dict[int, int]:
         name, value = map(text_of, items)
         if name is None or value is None:
             return {}
-        if _is_named(name, value, names):
+        is_header = type(items[0]) is dict and names.is_secret(name) and names.hides(name, value)
+        if is_header or _is_named(name, value, names):
             return {1: 0}
         return _places_in_command(items, names) if value[:1] == "-" else {}
     options = [place for place, item in enumerate(items) if type(item) is str and item[:1] == "-"]
@@ -67,14 +68,31 @@ def _places_in_command(items: Sequence[Any], names: Names) -> dict[int, int]:
 
 
 def _is_named(name: str, value: str, names: Names) -> bool:
-    bare = name.lstrip("-")
-    return (
-        (len(name) <= _LONGEST_NAME or name[:2] == "--")
-        and names.is_secret(bare)
-        and names.hides(bare, value)
-        and not is_name(value)
-        and is_opaque(value.rpartition(" ")[2])
-    )
+    bare, is_option = name.lstrip("-"), name[:2] == "--"
+    if not (len(name) <= _LONGEST_NAME or is_option) or not names.is_secret(bare):
+        return False
+    if not names.hides(bare, value) or value[:2] == "--":
+        return False
+    if not is_name(value) and is_opaque(value.rpartition(" ")[2]):
+        return True
+    # A list of two words may be one of names: ["password", "email"].
+    return is_option and may_be_word(bare, names) and not says_something(value)
+
+
+def _places_in_pairs(rows: Sequence[Any], names: Names) -> list[tuple[int, int]]:
+    """Where passwords that are words stand in a list of pairs: ``[["user", "ann"], ["password", "…"]]``."""
+    if not all(is_list(row) and len(row) == 2 and type(row[0]) is str for row in rows):
+        return []
+    return [
+        (number, 1)
+        for number, (name, value) in enumerate(rows)
+        if len(name) <= _LONGEST_NAME
+        and names.is_secret(name)
+        and type(value) is str
+        and names.hides(name, value)
+        and may_be_word(name, names)
+        and not says_something(value)
+    ]
 
 
 def holds_named(lists: Iterable[Sequence[Any]], names: Names) -> bool:
@@ -118,10 +136,15 @@ def without_listed(value: list[Any], items: list[Any], names: Names, taken_out: 
 
 
 def _places_below(rows: Sequence[Any], names: Names) -> list[tuple[int, int]]:
-    """Where secrets stand below titles, unless these are the first of pairs: ``[["x-api-key", "…"], …]``."""
+    """Where secrets stand below titles; of pairs, ``[["x-api-key", "…"], …]``, the passwords that are words.
+
+    What else is in pairs is found in each by itself.
+    """
     titles = rows[0]
     places = places_below_titles(rows, names) if titles and type(titles[0]) is str else []
-    return [] if places and len(titles) == 2 and places_of_named(titles, names) else places
+    if places and not (len(titles) == 2 and places_of_named(titles, names)):
+        return places
+    return _places_in_pairs(rows, names)
 
 
 def without_beside(value: dict[str, Any], items: dict[str, Any], names: Names, taken_out: Any) -> None:

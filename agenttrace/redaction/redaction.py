@@ -100,7 +100,7 @@ class Redaction:
         self.harmless_keys: set[str] = set()
         """Keys that were found to name no secret and no mark, and to hold no secret themselves."""
         self._own_shapes = own_shapes(level, shapes, self.except_)
-        self.shortest = SHORTEST_TEXT if not self._own_shapes else SHORTEST_OWN
+        self.shortest = SHORTEST_OWN if self._own_shapes or self.names else SHORTEST_TEXT
         self._signs = tuple({max(re.split(r"[_\-. ]+", name.lower()), key=len) for name in names})
         self._secret_names: dict[str, bool] = {}
         self._rules: dict[str, NameRule | None] = {}

@@ -8,8 +8,8 @@ from typing import Any
 
 from agenttrace.core.jsonable import to_json
 from agenttrace.core.marks import REDACTED
+from agenttrace.redaction.naming import Names
 from agenttrace.redaction.pairs import VALUES, is_named_value, may_be_named, places_of_named
-from agenttrace.redaction.texts import Names
 
 _SHORTEST = 4
 """Shorter values are not looked for: they stand in any text by chance."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agenttrace.redaction.texts import Names
+from agenttrace.redaction.naming import Names
 from agenttrace.redaction.values import is_name, is_opaque, is_placeholder
 
 COLUMNS = ("columns", "header", "headers", "fields", "column_names", "columnNames")

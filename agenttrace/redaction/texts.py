@@ -4,25 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Protocol
 
 from agenttrace.core.marks import REDACTED
-from agenttrace.redaction.markup import MARKUP
+from agenttrace.redaction.listed import FORMS, LISTED_SIGNS, last_name, without_form
 from agenttrace.redaction.names import NAME_SIGNS
-from agenttrace.redaction.values import is_name, is_opaque, is_placeholder
-
-
-class Names(Protocol):
-    """What says which names are secret."""
-
-    def is_secret(self, name: str) -> bool:
-        """Returns True if values of this name are taken out."""
-        ...
-
-    def hides(self, name: str, value: object) -> bool:
-        """Returns True if this value of a secret name is to be taken out."""
-        ...
-
+from agenttrace.redaction.naming import Names, may_be_word
+from agenttrace.redaction.values import is_opaque, is_placeholder, says_something
 
 _OTHER_MARKS = ("--", "</", '",', "',", "\"'")
 _FEW = 12
@@ -59,11 +46,6 @@ _SCHEME = re.compile(
 )
 _REST_OF_LINE = re.compile(r"""[^\r\n"'`<>]+""")
 _COOKIES = re.compile(r"""\s*[\w.%-]+=[^\r\n"'`<>]*""")
-_OPTION = re.compile(r"""(?<!\S)--?(?P<name>[A-Za-z][\w-]{2,60})[ \t]+(?!-)["']?(?P<value>[^\s"']+)""")
-_LISTED = re.compile(
-    r"""(?<![\w"'])\\*b?(["'])-{0,2}(?P<name>[A-Za-z][\w.-]{2,60})\\*\1\s*,\s*(?:\\*["'](?:[Vv]alue|val|content)\\*["']\s*:\s*)?"""
-    r"""\\*[brfu]?["'](?!\[redacted\])(?P<value>(?:[^"'\\]|\\(?!["']))+)"""
-)
 _NO_WORDS = ("",)
 _QUOTES = frozenset("\"'")
 _QUOTES_AND_SPACES = _QUOTES.union(filter(str.isspace, map(chr, range(0x3001))))
@@ -92,14 +74,14 @@ def may_hold_named(text: str, lowered: str, marks: str, names: Names, signs: tup
     if count * _DENSE > len(text) and not (has_any(NAME_SIGNS, lowered) or has_any(signs, lowered)):
         return False
     named = _names_in(text, marks) if count else set()
-    if ("'," in marks or '",' in marks) and has_any(_OTHERS[-1][0], text):
+    if ("'," in marks or '",' in marks) and has_any(LISTED_SIGNS, text):
         named |= _listed_names_in(text)
     for name in named:
         if names.is_secret(name):
             return True
     return ("--" in marks or "<" in marks) and any(
-        names.is_secret(_last_name(match["name"]))
-        for signs_of_it, pattern in (_OTHERS[:-1] if "<" in marks else _OTHERS[:1])
+        names.is_secret(last_name(match["name"]))
+        for signs_of_it, pattern in (FORMS[:-1] if "<" in marks else FORMS[:1])
         if has_any(signs_of_it, text)
         for match in pattern.finditer(text)
     )
@@ -158,7 +140,7 @@ def _names_at_ends(text: str, pieces: list[str], done: list[str]) -> Iterator[st
 
 
 def _listed_names_in(text: str) -> set[str]:
-    """The names in quotes before a comma, as `_LISTED` finds them."""
+    """The names in quotes before a comma, as `listed` finds them."""
     ends = {part.rstrip() for part in text.split(",") if part[-1:] in _QUOTES_AND_SPACES}
     names = {end[:-1].rstrip("\\").rpartition(end[-1])[2] for end in ends if end[-1:] in _QUOTES}
     return {name.lstrip("-") for name in names}
@@ -178,43 +160,11 @@ def without_named(text: str, names: Names) -> tuple[str, int]:
     Also where the text is cut off inside a value, or is JSON inside JSON.
     """
     text, count = _Reader(text, names).read()
-    for signs, pattern in _OTHERS:
+    for signs, pattern in FORMS:
         if has_any(signs, text):
-            text, more = _without_match(text, pattern, names)
+            text, more = without_form(text, pattern, names)
             count += more
     return text, count
-
-
-_OTHERS = ((("--",), _OPTION), *MARKUP, (('",', "',"), _LISTED))
-"""Values that stand after their name in another way, with their signs."""
-
-
-def _without_match(text: str, pattern: re.Pattern[str], names: Names) -> tuple[str, int]:
-    count = 0
-
-    def replace(match: re.Match[str]) -> str:
-        nonlocal count
-        value = match["value"]
-        if value.startswith(REDACTED) or is_placeholder(value):
-            return match[0]
-        if not _hides(names, _last_name(match["name"]), value):
-            return match[0]
-        if pattern in (_OPTION, _LISTED) and (is_name(value) or not is_opaque(value.rpartition(" ")[2])):
-            return match[0]
-        count += 1
-        start = match.start("value") - match.start()
-        return f"{match[0][:start]}{REDACTED}{match[0][start + len(value) :]}"
-
-    cleaned = pattern.sub(replace, text)
-    return (cleaned, count) if count else (text, 0)
-
-
-def _hides(names: Names, name: str, value: str) -> bool:
-    return names.is_secret(name) and names.hides(name, value)
-
-
-def _last_name(name: str) -> str:
-    return name.rpartition(":")[2]
 
 
 def name_at_end(window: str) -> tuple[str, bool]:
@@ -353,7 +303,8 @@ class _Reader:
         if not self.names.hides(name, value) or is_placeholder(value):
             return begin
         if separator == ":":
-            return self._take(begin, end) if is_opaque(value) and len(value) > 4 else begin
+            is_value = (is_opaque(value) and len(value) > 4) or self._is_line(name, value, place, end)
+            return self._take(begin, end) if is_value else begin
         if end < self.end and _CODE_FOLLOWS.match(text, end):
             return begin
         if _BRACKET_FOLLOWS.match(text, end) and not is_opaque(value):
@@ -369,7 +320,20 @@ class _Reader:
                 return begin
         return self._take(begin, end)
 
+    def _is_line(self, name: str, value: str, place: int, end: int) -> bool:
+        """Returns True if a line has this name and this value and nothing else, as in YAML."""
+        text = self.text
+        before = text[text.rfind("\n", 0, place) + 1 : place]
+        return (
+            _LINE_OF_NAME.fullmatch(before) is not None
+            and _LINE_ENDS.match(text, end) is not None
+            and may_be_word(name, self.names)
+            and not says_something(value)
+        )
 
+
+_LINE_OF_NAME = re.compile(r"""[ \t>-]{0,40}["']?[\w.-]{1,80}["']?[ \t]*""")
+_LINE_ENDS = re.compile(r"[ \t]*(?:#[^\n]*)?(?:\r?\n|\Z)")
 _ONE_WORD = ("basic", "bearer", "token", "apikey", "api-key", "negotiate", "ntlm", "ghtoken", "sso-key")
 
 

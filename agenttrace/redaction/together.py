@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from agenttrace.redaction.naming import Names
 from agenttrace.redaction.other_forms import may_have_others, may_hold_others
 from agenttrace.redaction.shapes import ENCODED_RUN
 from agenttrace.redaction.signs import PROSE, Look, may_hold_shape
-from agenttrace.redaction.texts import Names, may_hold_named
+from agenttrace.redaction.texts import may_hold_named
 
 _CUT = "…[+"
 

@@ -45,6 +45,23 @@ def is_placeholder(text: str) -> bool:
     return _STAND_IN.fullmatch(text) is not None or _WORD.fullmatch(text) is not None
 
 
+_SAYS = re.compile(
+    r"""(?i:option|flag|argument|arg|parameter|param|value|switch|prompt|file|field|column|input|form|name|type|user
+    |username|email|login|admin_?name|is|or|and|to|in|for|from|on|at|of|by|as|if|with|was|has|must|may|can|cannot|not|no
+    |yes|ok|set|reset|the|a|an|this|that|it|only|invalid|incorrect|wrong|missing|expired|changed|unchanged|updated
+    |forgotten|rejected|accepted|correct|mismatch|match(?:es)?|hash|hashed|encrypted|plain|plaintext|protected|policy
+    |strength|length|number|float|boolean|bool|object|array|list|dict|varchar|char|binary|blob|date|uuid|stdin|same
+    |unknown|given|provided|removed|deleted|new|old|current|previous|confirm(?:ation)?|repeat|again|help|manager|auth)""",
+    re.VERBOSE,
+)
+"""Words that stand after a password's name and say something of it, or are another name."""
+
+
+def says_something(text: str) -> bool:
+    """Returns True for a word that says something of a secret or is another name, and for a placeholder."""
+    return _SAYS.fullmatch(text.strip(" .,:;!?")) is not None or is_placeholder(text)
+
+
 def is_opaque(text: str) -> bool:
     """Returns True if a text is neither a word nor a name nor a sentence nor a path."""
     text = text.strip()

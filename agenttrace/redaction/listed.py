@@ -1,0 +1,72 @@
+"""Secrets after their name without ``:`` and ``=``: after options of commands, in lists, in markup."""
+
+from __future__ import annotations
+
+import re
+
+from agenttrace.core.marks import REDACTED
+from agenttrace.redaction.markup import MARKUP
+from agenttrace.redaction.naming import Names, may_be_word
+from agenttrace.redaction.values import is_name, is_opaque, is_placeholder, says_something
+
+_OPTION = re.compile(
+    r"""(?<!\S)--?(?P<name>[A-Za-z][\w-]{2,60})[ \t]+(?!-)["']?(?P<value>[^\s"']*[^\s"'`])"""
+)
+_LISTED = re.compile(
+    r"""(?<![\w"'])\\*b?(["'])-{0,2}(?P<name>[A-Za-z][\w.-]{2,60})\\*\1\s*,\s*(?:\\*["'](?:[Vv]alue|val|content)\\*["']\s*:\s*)?"""
+    r"""\\*[brfu]?["'](?!\[redacted\])(?P<value>(?:[^"'\\]|\\(?!["']))+)"""
+)
+
+LISTED_SIGNS = ('",', "',")
+FORMS = ((("--",), _OPTION), *MARKUP, (LISTED_SIGNS, _LISTED))
+"""The forms, each with signs of which one is in every text that has it."""
+
+
+def without_form(text: str, pattern: re.Pattern[str], names: Names) -> tuple[str, int]:
+    """The text without secrets in one of the forms, and how many were found."""
+    pieces: list[str] = []
+    done = place = 0
+    while (match := pattern.search(text, place)) is not None:
+        if not _is_secret(match, pattern, names):
+            place = match.end("name")  # what looks like its value may be the next name, as in a list
+            continue
+        begin, place = match.span("value")
+        pieces += (text[done:begin], REDACTED)
+        done = place
+    return ("".join((*pieces, text[done:])), len(pieces) // 2) if pieces else (text, 0)
+
+
+def _is_secret(match: re.Match[str], pattern: re.Pattern[str], names: Names) -> bool:
+    value = match["value"]
+    if value.startswith(REDACTED) or is_placeholder(value):
+        return False
+    if not _hides(names, last_name(match["name"]), value):
+        return False
+    if pattern not in (_OPTION, _LISTED):
+        return True
+    is_word = is_name(value) or not is_opaque(value.rpartition(" ")[2])
+    return not is_word or _is_word_of_option(match, value, names)
+
+
+_END_OF_VALUE = re.compile(r"""\s*(?:\Z|[\r\n"'`|&;>)\]]|\\)|[ \t]+-""")
+
+
+def _is_word_of_option(match: re.Match[str], value: str, names: Names) -> bool:
+    """Returns True for a word after a command's option, ``--password …``, with which no sentence goes on."""
+    begin = match.start("name")
+    return (
+        match.string[max(begin - 2, 0) : begin] == "--"
+        and may_be_word(match["name"], names)
+        and not says_something(value)
+        and value[-1] not in ".,:;!?"
+        and _END_OF_VALUE.match(match.string, match.end()) is not None
+    )
+
+
+def _hides(names: Names, name: str, value: str) -> bool:
+    return names.is_secret(name) and names.hides(name, value)
+
+
+def last_name(name: str) -> str:
+    """The name without what stands before a colon, as of an element of XML."""
+    return name.rpartition(":")[2]

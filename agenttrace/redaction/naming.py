@@ -1,0 +1,26 @@
+"""`Names`: what says which names are secret, and which of their values are to be taken out."""
+
+from __future__ import annotations
+
+import re
+from typing import Protocol
+
+
+class Names(Protocol):
+    """What says which names are secret."""
+
+    def is_secret(self, name: str) -> bool:
+        """Returns True if values of this name are taken out."""
+        ...
+
+    def hides(self, name: str, value: object) -> bool:
+        """Returns True if this value of a secret name is to be taken out."""
+        ...
+
+
+_PASSWORD = re.compile(r"(?i)pass[_\- ]?(?:w|phrase|code)|pwd|kennwort|contrase|mot_?de_?passe")
+
+
+def may_be_word(name: str, names: Names) -> bool:
+    """Returns True if a value of this secret name may be a word: a password's, or a user's own name."""
+    return _PASSWORD.search(name) is not None or names.hides(name, False)  # no name of ours hides a flag
