@@ -56,6 +56,21 @@ def _run_callbacks(part: Part, moment: Moment) -> None:
         call()
 
 
+def _end_by_interruption() -> None:
+    """Let a process that Control-C ends still end by that signal, as shells and supervisors tell it.
+
+    Python forgets it where it runs a text, as to import a module with dataclasses at the end does, and notes
+    it again where one is interrupted.
+    """
+    if getattr(sys, "last_type", None) is KeyboardInterrupt:
+        try:
+            exec("raise KeyboardInterrupt")  # noqa: S102 - a text of ours
+        except KeyboardInterrupt:
+            pass
+
+
+atexit.register(_end_by_interruption)  # before the others, so that it is called after them
+
 for _part in get_args(Part):  # each by itself: an error in one does not stop the next
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(

@@ -121,7 +121,7 @@ class LiveSpan:
     def add_score(self, score: Score) -> None:
         """Add a score, which is stored with the span."""
         value: Any = score
-        if not isinstance(value, Score):
+        if not _is_a(value, Score):
             kind = type_name(type(value))
             self.refuse(f"a score was left out: wanted a Score, as Score.of(name, value) makes, got {kind}")
             return
@@ -189,7 +189,7 @@ def add_to(
 def add_score(span: LiveSpan, name: str, value: float, threshold: float, reason: str) -> None:
     """Add a score of a value that the user's code worked out; one that can be none is left out."""
     try:
-        score = Score.of(name, value, threshold, reason=reason)
+        score = Score.of(as_text(name), value, threshold, reason=reason)
     except BaseException as error:  # choke-point: no number from 0 to 1, or one whose class raises
         if thrown_in(error):
             raise
@@ -203,9 +203,19 @@ def as_text(name: Any) -> str:
     return name if type(name) is str else str(snapshot(name)[0])
 
 
+def _is_a(value: Any, kind: type) -> bool:
+    """As `isinstance`, which asks an object for its class: that may be code of the user's that raises."""
+    try:
+        return isinstance(value, kind)
+    except BaseException as error:  # choke-point
+        if thrown_in(error):
+            raise
+        return False
+
+
 def plain_mapping(value: Any) -> dict[str, Any] | None:
     """The snapshot of a mapping, dataclass or model; None for anything else. Never raises."""
-    if not isinstance(value, dict) and isinstance(value, Mapping):
+    if type(value) is not dict and not _is_a(value, dict) and _is_a(value, Mapping):
         try:
             value = dict(value)
         except BaseException as error:  # choke-point: a mapping of the user's that breaks, or exits
@@ -235,7 +245,7 @@ class LiveTrace:
 
     def set_tags(self, tags: Iterable[str]) -> None:
         """Add tags."""
-        if isinstance(tags, str) or not isinstance(tags, Iterable):
+        if _is_a(tags, str) or not _is_a(tags, Iterable):
             _warnings.warn(
                 "tags", f"tags were left out: they are a list of strings, got {type_name(type(tags))}"
             )
@@ -260,7 +270,7 @@ class LiveTrace:
     def update_metadata(self, metadata: Mapping[str, Any]) -> None:
         """Add values of any kind, by name."""
         value: Any = metadata
-        if not isinstance(value, Mapping):
+        if not _is_a(value, Mapping):
             kind = type_name(type(value))
             _warnings.warn(
                 "metadata", f"metadata was left out: it is a mapping of names to values, got {kind}"

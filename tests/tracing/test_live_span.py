@@ -129,6 +129,32 @@ class TestRunningCall:
         assert only(captured).attributes["agenttrace.notes_left_out"] == 1
         assert "a score was left out: ValueError: a score must be a number from 0 to 1" in said()
 
+    @pytest.mark.parametrize("error", [RuntimeError, SystemExit])
+    def test_is_never_disturbed_by_the_class_of_a_value(self, tracer, error):
+        """Such as a weak reference's proxy has whose object is gone."""
+
+        class Nameless:
+            @property
+            def __class__(self):
+                raise error("no class")
+
+        gone = Nameless()
+        with tracer.capture() as captured, tracer.span("x") as span:
+            span.set_usage(gone)
+            span.add_score(gone)
+            tracer.update_current_span(usage=gone, attributes=gone, model=gone, output=gone)
+            tracer.set_tags(gone)
+            tracer.set_tags([gone])
+            tracer.update_metadata(gone)
+            tracer.update_metadata({"a": gone})
+            tracer.score_current_span(gone, 0.5)
+            tracer.score_current_span("quality", gone)
+            tracer.log(gone, label=gone, score=gone)
+            tracer.set_session_id(gone)
+        assert only(captured).attributes["agenttrace.notes_left_out"] == 3
+        tracer.flush()
+        assert not any(tracer.stats()["dropped"].values())
+
     def test_is_never_disturbed_by_a_value(self, tracer):
         """Scenarios 1 to 4, said of a span."""
         with tracer.capture() as captured, tracer.span("x") as span:

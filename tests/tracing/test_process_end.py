@@ -1,6 +1,7 @@
 """The end of a process waits while spans get through, not for a stuck store, and says what is lost."""
 
 import logging
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -54,6 +55,25 @@ def test_a_process_ends_with_all_its_spans_stored_though_that_takes_longer_than_
     assert (done.returncode, done.stderr) == (0, "")
     with sqlite3.connect(path) as db:
         assert db.execute("SELECT count(*) FROM spans").fetchone() == (count,)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there a process does not end by a signal")
+def test_a_process_that_control_c_ends_still_ends_by_that_signal_where_the_end_stores_spans(tmp_path):
+    script = """
+import signal
+from agenttrace import Tracer
+
+work = Tracer("ended", store={path!r}).observe(lambda n: n)
+work(1)
+signal.raise_signal(signal.SIGINT)
+"""
+    path = tmp_path / "traces.db"
+    done = subprocess.run(
+        [sys.executable, "-c", script.format(path=str(path))], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == -signal.SIGINT, done.stderr
+    assert done.stderr.rstrip().endswith("KeyboardInterrupt")
+    assert sqlite3.connect(path).execute("SELECT count(*) FROM span_rows").fetchone() == (1,)
 
 
 def test_a_stuck_store_gets_no_more_than_the_patience_and_what_is_lost_is_said(tracer, sink, caplog):
