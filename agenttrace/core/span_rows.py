@@ -64,6 +64,11 @@ def as_span(item: Span | SpanRow) -> Span:
     return span_of_row(item) if isinstance(item, tuple) else item
 
 
+def without_values(item: Span | SpanRow) -> Span:
+    """A span of which nobody looks at input and output; those of a row, which may be large, are not read."""
+    return span_of_row((*item[:7], None, None, item[9])) if isinstance(item, tuple) else item
+
+
 class SpanRows(Sequence[Span]):
     """Rows, with spans among them, as a sequence of spans. `items` are both as they are."""
 

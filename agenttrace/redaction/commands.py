@@ -51,9 +51,13 @@ _COMMANDS = (
     ("openssl", _after("openssl", r"-[kK]_")),
     ("mongo", _after(r"mongo\w*", r"-p_")),
     ("sqlplus", _after("sqlplus", r"[\w.-]+/")),
+    ("aws", _after("aws_configure_set", r"[\w.-]*(?:secret.access.key|session.token)_")),
     ("keytool", _after("keytool", r"-(?:store|key)pass_")),
 )
 """What is in each text with such a command, in lower case, and how the password is found."""
+
+SETTING = "configure"
+"""What sets a value without an option."""
 
 _SIGNS = tuple(sign for sign, _ in _COMMANDS)
 
@@ -66,7 +70,7 @@ _BEGINNING = 64
 
 def may_have_command(lowered: str) -> bool:
     """Returns True if a text could have one of the commands with an option."""
-    has_option = " -" in lowered or "'-" in lowered or '"-' in lowered
+    has_option = " -" in lowered or "'-" in lowered or '"-' in lowered or SETTING in lowered
     return has_option and any(sign in lowered for sign in _SIGNS)
 
 

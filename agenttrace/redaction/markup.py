@@ -1,4 +1,4 @@
-"""Values that stand after their secret's name in markup: elements, attributes, property lists."""
+"""Values that stand after their secret's name in markup: elements, attributes, property lists, forms."""
 
 from __future__ import annotations
 
@@ -14,5 +14,11 @@ ATTRIBUTE = re.compile(
 )
 PROPERTY = re.compile(r"<key>(?P<name>[^<>]{2,60})</key>\s{0,20}<string>(?P<value>[^<>]{1,4096})</string>")
 
-MARKUP = ((("</",), ELEMENT), (("value=",), ATTRIBUTE), (("<key>",), PROPERTY))
+PART = re.compile(
+    r"""(?i:content-disposition:\s{0,9}form-data;)[^\r\n]{0,200}?\bname=\\?["']?(?P<name>[\w.-]{2,60})\\?["']?[^\r\n\\]{0,200}"""
+    r"""(?:(?:\r?\n|\\r\\n|\\n)[^\r\n\\]{1,500}){0,8}(?:\r?\n|\\r\\n|\\n){2}(?P<value>[^\r\n\\]{1,4096})"""
+)
+"""A field of a form that is sent in parts; in a text within a text its lines end with ``\\n``."""
+
+MARKUP = ((("</",), ELEMENT), (("value=",), ATTRIBUTE), (("<key>",), PROPERTY), (("form-data",), PART))
 """The patterns, each with what is in every text that has it."""

@@ -14,7 +14,7 @@ from agenttrace.store import files, queries
 from agenttrace.store.connection import read
 from agenttrace.store.facts import Kind
 from agenttrace.store.index_source import NeedsRebuilding, Numbers, Position, StoreRows
-from agenttrace.store.sound_rows import sound_text
+from agenttrace.store.sound_rows import is_trace_id, sound_text
 
 # Every statement here is put together from constants of this package; values are always bound.
 # ruff: noqa: S608
@@ -164,7 +164,8 @@ class FileRows:
     def ids(self, numbers: Numbers) -> dict[int, str]:
         """See `StoreRows`."""
         where, values = _among("id", numbers)
-        return dict(self._db.execute(f"SELECT id, trace_id FROM traces WHERE {where}", values))
+        rows = self._db.execute(f"SELECT id, trace_id FROM traces WHERE {where}", values)
+        return {number: trace_id for number, trace_id in rows if is_trace_id(trace_id)}
 
     def kinds(self) -> dict[int, Kind]:
         """See `StoreRows`."""

@@ -6,6 +6,7 @@ value of its kind is kept as an attribute that says so.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, get_args
 
@@ -20,6 +21,14 @@ def sound_text(value: Any) -> str:
     if isinstance(value, str):
         return value
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+_TRACE_ID = re.compile(r"[0-9a-f]{32}")
+
+
+def is_trace_id(value: Any) -> bool:
+    """Returns True for 32 hex digits. What else stands in a trace's row is no id that one could ask for."""
+    return type(value) is str and _TRACE_ID.fullmatch(value) is not None
 
 
 def sound_number(value: Any, otherwise: int = 0) -> int:

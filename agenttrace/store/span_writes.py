@@ -14,7 +14,7 @@ from agenttrace.core.identity import trace_id_text
 from agenttrace.core.interruptions import raised_by_signal
 from agenttrace.core.jsonable import clean_text, to_json
 from agenttrace.core.span import Span
-from agenttrace.core.span_rows import SpanRow, as_span
+from agenttrace.core.span_rows import SpanRow, as_span, without_values
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.store.rows import SPAN_COLUMNS, FunctionKey, definition_text, flat_rows, tidied
 from agenttrace.store.to_send import add_to_send
@@ -170,9 +170,9 @@ def _trace_numbers(db: sqlite3.Connection, spans: Sequence[Span | SpanRow]) -> M
         if key != last:
             last = key
             if key not in firsts:
-                firsts[key] = as_span(item)
+                firsts[key] = without_values(item)
         if parent is None and key not in roots:
-            roots[key] = as_span(item)
+            roots[key] = without_values(item)
     texts = {_checked_trace_id(key): key for key in firsts}
     numbers: dict[int, int] = {}
     highest = 0

@@ -21,7 +21,7 @@ from agenttrace.core.trace import Trace
 from agenttrace.core.trace_reading import ReadSpans, read_with
 from agenttrace.store.rows import SPAN_COLUMNS, span_of, tool_of
 from agenttrace.store.searched import reads_of
-from agenttrace.store.sound_rows import sound_text
+from agenttrace.store.sound_rows import is_trace_id, sound_text
 
 # Every statement here is put together from constants of this package; values are always bound.
 # ruff: noqa: S608
@@ -220,8 +220,14 @@ def _made(store: _InFile, part: Part) -> Iterator[Trace]:
     functions = part.functions
     tools = _Tools(functions)
     for trace_id, rows in part.traces:
+        if not is_trace_id(trace_id):
+            continue
         key = int(trace_id, 16)
-        spans = [span_of(key, (*functions[row[_FUNCTION]], *row), tools.definitions) for row in rows]
+        spans = [
+            span_of(key, (*functions[row[_FUNCTION]], *row), tools.definitions)
+            for row in rows
+            if row[_FUNCTION] in functions  # as `store.trace(…)` reads them
+        ]
         trace = Trace(spans, trace_key=key, tools=tools.of({span.project for span in spans}))
         yield read_with(trace, store.reading)
 

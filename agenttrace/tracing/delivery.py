@@ -40,6 +40,14 @@ LARGEST_BATCH = 9 * BATCH
 """The most records that are stored in one go: more while many wait, so that the writer keeps up beside a busy
 thread. Whole batches, since 3,200 rows are one statement."""
 
+LARGEST_SIZE = 16 << 20
+"""Bytes of JSON that are stored in one go: what waits is packed, and far smaller than what is made of it."""
+
+_OF_A_SPAN = 128 << 10
+_EXPANDED = 24
+"""What a span with heavy values counts for: so much, and so many times the size of its packed values: it is
+made of objects. A row has JSON alone."""
+
 _FIRST_WRITE = 1.0
 """Seconds that a first write may take, with what it imports, where many processes begin on a busy machine."""
 
@@ -110,28 +118,33 @@ class Delivery:
         interruption loses none. Records older than `since` belong to the process that this one was forked
         from, and are skipped.
         """
-        weight = 0
+        weight, room = 0, LARGEST_SIZE
         most = max(min(len(queue) // 2, self._largest_batch) // BATCH, 1) * BATCH
-        encoder, pending = self._encoder_of_rows(), self.pending
-        row_of, since = None if encoder is None else encoder.row, self.since
+        encoder, pending, since = self._encoder_of_rows(), self.pending, self.since
         while queue and len(pending) < most:
             record = queue[0]
             if type(record) is stop:
                 break
             if record[START] >= since:
-                if row_of is not None and type(record) is list and record[OBSERVED].on_end is None:
+                if encoder is not None and type(record) is list and record[OBSERVED].on_end is None:
                     try:
-                        row = row_of(record)
+                        row = encoder.row(record)
                     except BaseException as error:  # choke-point: the long way tells what is wrong
                         pass_on_interruption(error)
                     else:
                         pending.append(row)
                         forget_ancestors(record)
                         queue.popleft()
+                        if encoder.size > room:
+                            break
                         continue
                 self._take_one(record)
-            weight += weight_of(record)
+            heavy = weight_of(record)
+            weight += heavy
             queue.popleft()
+            room -= heavy and _OF_A_SPAN + _EXPANDED * heavy
+            if room < 0:
+                break
         return weight if encoder is None else weight + encoder.weight
 
     def _encoder_of_rows(self) -> Encoder | None:

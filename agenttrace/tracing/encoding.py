@@ -67,7 +67,9 @@ def _mapping_of(names: tuple[str, ...]) -> str:
 
 
 class Encoder:
-    """Makes rows of records, for one redaction. `weight` is the size of the heavy values in all of them.
+    """Makes rows of records, for one redaction.
+
+    `weight` is the size of the heavy values in all of them, `size` that of their JSON.
 
     Raises:
         ImportError: what writes JSON is not installed.
@@ -78,6 +80,7 @@ class Encoder:
 
         self.redaction = redaction
         self.weight = 0
+        self.size = 0
         self._to_json = to_json
         self._shortest = redaction.shortest
         self._keeps_outputs = redaction.call is None and not redaction.is_secret("output")
@@ -197,6 +200,7 @@ class Encoder:
                 raise NotPlain
             if int in kinds and len(json) > len(_LONG_NUMBER) and _LONG_NUMBER in json.translate(_TO_ZEROS):
                 raise NotPlain
+            self.size += len(json)
             written.append(json.decode())
         if texts and not self.redaction.holds_nothing(texts):
             raise NotPlain

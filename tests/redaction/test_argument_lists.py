@@ -25,6 +25,8 @@ COMMANDS = [
     (["htpasswd", "-b", "users", "ann", WORD], REDACTED),
     (["C:\\Program Files\\MySQL\\mysql.exe", "-u", "root", f"-p{WORD}\\"], f"-p{REDACTED}"),
     (["zip", "-P", WORD, "a.zip", "a"], REDACTED),
+    (["aws", "configure", "set", "aws_secret_access_key", WORD], REDACTED),
+    (["aws", "configure", "set", "default.aws_session_token", WORD, "--profile", "x"], REDACTED),
 ]
 HARMLESS = [
     ["mysql", "-u", "root", "-p", "app"],
@@ -38,6 +40,8 @@ HARMLESS = [
     ["redis-cli", "-p", "6380", "-a", "-x"],
     ["docker", "login", "-u", "ann", "--password-stdin"],
     ["mkdir", "-p", "/srv/app1"],
+    ["aws", "configure", "set", "region", "eu-west-1"],
+    ["make", "configure", "secret-access-key1"],
     ["mysql", None, "-p", 5],
     ["- mysql", "- redis", "- curl"],
 ]

@@ -1,5 +1,7 @@
 """Secrets that stand neither after a colon nor an equals sign, and what only looks like them."""
 
+import json
+
 import pytest
 
 from agenttrace.redaction import Redaction
@@ -69,3 +71,16 @@ def test_what_is_left_alone_on_request_is_left_alone_here_too(text):
 def test_a_long_text_of_signs_is_read_in_a_moment(text):
     """Each of these took hours when a part of them was gone through from each of its lines."""
     assert Redaction().text("text", text) == text
+
+
+def test_a_field_of_a_form_in_parts_is_hidden_by_its_name():
+    body = (
+        '--b\r\nContent-Disposition: form-data; name="user"\r\n\r\nann\r\n'
+        '--b\r\nContent-Disposition: form-data; name="password"\r\nContent-Type: text/plain\r\n\r\n{}'
+        "\r\n--b--\r\n"
+    )
+    shown = Redaction().inside(body.format("hunter2x9"))
+    assert shown == body.format("[redacted]")
+    escaped = json.dumps({"body": body.format("hunter2x9")})
+    assert "hunter2x9" not in Redaction().inside(escaped)
+    assert Redaction().inside(body.format("")) == body.format("")

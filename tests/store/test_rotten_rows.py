@@ -1,6 +1,7 @@
 """A damaged row of a store harms no other: its trace is read, and says what of it cannot be."""
 
 import json
+import sqlite3
 
 import pytest
 from rotten import ROTTEN, fill, rot
@@ -31,6 +32,32 @@ def test_a_damaged_trace_is_read_and_its_neighbour_as_ever(damaged):
         assert isinstance(span.start_ns, int)
         assert isinstance(span.end_ns, int)
     store.close()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE span_rows SET function = -5 WHERE id = 2",
+        "UPDATE traces SET trace_id = 'zz' WHERE id = 1",
+    ],
+    ids=["a span of no function", "a trace of no id"],
+)
+def test_a_row_that_leads_nowhere_ends_no_other_command(tmp_path, capsys, damage):
+    path = tmp_path / "traces.db"
+    fill(path)
+    with sqlite3.connect(path) as db:
+        assert db.execute(damage).rowcount == 1
+    db.close()
+    store = SQLiteStore(path)
+    streamed = list(store.iter_traces())
+    assert streamed
+    for trace in streamed:
+        assert len(store.trace(trace.trace_id).spans) == len(trace.spans)
+    store.close()
+    for words in (["traces", "list"], ["health"], ["redact", "--where", "name:good_agent", "--yes"]):
+        with pytest.raises(SystemExit):
+            main([*words, "--store", str(path)])
+        assert "Traceback" not in capsys.readouterr().err
 
 
 def test_commands_list_and_show_a_damaged_trace(damaged, capsys):

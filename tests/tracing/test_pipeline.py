@@ -20,8 +20,9 @@ from agenttrace.core import identity
 from agenttrace.core.errors import ExportError
 from agenttrace.process import signal_safe
 from agenttrace.tracer import Tracer
+from agenttrace.tracing import delivery as delivery_module
 from agenttrace.tracing import pipeline as pipelines
-from agenttrace.tracing.delivery import BATCH, LARGEST_BATCH
+from agenttrace.tracing.delivery import BATCH, LARGEST_BATCH, Delivery
 from agenttrace.tracing.process_end import Patience
 
 
@@ -594,6 +595,29 @@ class TestPace:
             delivery._pace(2.0)
             sizes.append(delivery._largest_batch)
         assert sizes == [3 * BATCH, BATCH, BATCH, BATCH]
+
+    @pytest.mark.parametrize("redact", ["standard", lambda name, value: value], ids=["rows", "spans"])
+    def test_large_values_that_wait_are_not_all_unpacked_for_one_write(self, tmp_path, monkeypatch, redact):
+        """A hundred times the text is packed once: of what waits nobody sees how large it becomes."""
+        taken = []
+        take = Delivery.take
+
+        def noted(delivery, queue, stop):
+            weight = take(delivery, queue, stop)
+            if delivery.pending:
+                taken.append(len(delivery.pending))
+            return weight
+
+        monkeypatch.setattr(Delivery, "take", noted)
+        monkeypatch.setattr(delivery_module, "LARGEST_SIZE", 4 << 20)
+        tracer = Tracer("test", store=str(tmp_path / "traces.db"), redact=redact)
+        work = tracer.observe(lambda n: ["z" * 1_000] * 100)
+        for n in range(300):
+            work(n)
+        assert tracer.flush()
+        assert sum(taken) == 300
+        assert max(taken) <= (4 << 20) // 100_000 + 1
+        tracer.shutdown()
 
     def test_what_waits_is_stored_in_writes_as_large_as_the_last_ones_allow(self, tracer, work, sink):
         sink.gate.clear()

@@ -12,7 +12,7 @@ from agenttrace.core.identity import trace_id_text
 from agenttrace.core.interruptions import pass_on_interruption
 from agenttrace.core.jsonable import clean_text, to_json
 from agenttrace.core.span import Span
-from agenttrace.core.span_rows import SpanRow, as_span
+from agenttrace.core.span_rows import SpanRow, as_span, without_values
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.store.rows import SPAN_COLUMNS, FunctionKey, definition_text, flat_rows, tidied
 
@@ -154,9 +154,9 @@ class SpanWriter:
         for item in spans:
             key, parent = (item[0], item[2]) if isinstance(item, tuple) else (item.trace_key, item.parent_key)
             if key not in firsts:
-                firsts[key] = as_span(item)
+                firsts[key] = without_values(item)
             if parent is None and key not in roots:
-                roots[key] = as_span(item)
+                roots[key] = without_values(item)
         keys = {_checked_trace_id(key): key for key in sorted(firsts)}
         columns: list[list[Any]] = [[], [], [], [], []]
         for text, key in keys.items():
