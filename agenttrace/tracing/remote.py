@@ -131,7 +131,7 @@ class Continued:
             self._caller = _caller(values[HEADER])
             if baggage and self._caller is not None and values[BAGGAGE]:
                 self._attributes = read_baggage([_text(value, MOST_BYTES) for value in values[BAGGAGE]])
-        except Exception as error:  # choke-point: what a caller sends must not break the service
+        except BaseException as error:  # choke-point: what a caller sends must not break the service
             pass_on_interruption(error)
             pipeline = recorder.resolve()
             if pipeline is not None:

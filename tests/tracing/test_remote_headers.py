@@ -127,6 +127,18 @@ def test_what_cannot_be_read_changes_nothing_and_is_counted(tracer, work, header
     assert tracer.stats()["unreadable_headers"] == 1
 
 
+def test_headers_that_exit_change_nothing_either(tracer, work):
+    class Exits(dict):
+        def items(self):
+            raise SystemExit("code of the caller's ran")
+
+        __iter__ = __getitem__ = get = keys = items
+
+    with tracer.extract(Exits(traceparent="00")):
+        work()
+    assert tracer.stats()["unreadable_headers"] == 1
+
+
 def test_what_cannot_be_read_is_not_counted_where_nothing_is_recorded(monkeypatch):
     from agenttrace.tracer import Tracer
 
