@@ -13,7 +13,7 @@ from typing import Any
 from agenttrace.core.identity import SPAN_KEY_MASK
 from agenttrace.core.jsonable import quoted
 from agenttrace.core.limits import Limits
-from agenttrace.core.snapshot import EXACT_INT
+from agenttrace.core.snapshot import EXACT_INT, first_snapshot
 from agenttrace.core.span import Span
 from agenttrace.core.span_rows import SpanKind, SpanRow
 from agenttrace.redaction import Redaction
@@ -194,7 +194,8 @@ class Encoder:
             except ValueError:  # a lone surrogate
                 raise NotPlain from None
             # A snapshot counts characters, no bytes, and a third of an integer's bits.
-            if len(json) + (len(json) >> 3) + count * _PER_ITEM > limits.value and type(value) is not str:
+            most = len(json) + (len(json) >> 3) + count * _PER_ITEM
+            if most > limits.value and type(value) is not str and not _is_kept_whole(value, json, limits):
                 raise NotPlain
             if float in kinds and (b"NaN" in json or b"Infinity" in json):
                 raise NotPlain
@@ -261,6 +262,11 @@ class Encoder:
             raise NotPlain
         if lists and holds_named(lists, redaction):
             raise NotPlain
+
+
+def _is_kept_whole(value: Any, json: bytes, limits: Limits) -> bool:
+    """Whether a snapshot of plain data that is about as large as it may be leaves nothing out."""
+    return len(json) <= limits.value and bool(first_snapshot(value, limits=limits)[0] == value)
 
 
 def _by_name(names: tuple[str, ...], arguments: tuple[Any, ...]) -> dict[str, Any]:

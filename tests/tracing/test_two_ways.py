@@ -11,6 +11,7 @@ from recorded_rows import CONTAINERS, SECRETS, VALUES
 from agenttrace import Tracer
 from agenttrace.core.limits import Limits
 from agenttrace.core.span_rows import SpanRows, span_of_row
+from agenttrace.redaction import Redaction
 from agenttrace.store.rows import flat_rows
 from agenttrace.tracing.encoding import Encoder, NotPlain
 from agenttrace.tracing.finish import finish
@@ -123,6 +124,16 @@ def test_both_ways_give_the_same_row_for_values_of_every_kind(tracer):
 def test_ordinary_values_go_the_short_way(name):
     for record in records(TRACERS[0], CONTAINERS[name], CONTAINERS[name]):
         assert both(TRACERS[0], record)[0] is not None
+
+
+def test_a_value_that_is_nearly_as_large_as_it_may_be_goes_the_short_way_and_a_larger_one_the_long():
+    """That a snapshot keeps it whole is told by making one, where the size of its JSON does not tell."""
+    encoder = Encoder(Redaction())
+    results = [{"title": f"Result {n}", "score": n / 400, "text": "y" * 240} for n in range(400)]
+    (json,) = encoder.encoded([results], Limits())
+    assert len(json) > 0.85 * Limits().value
+    with pytest.raises(NotPlain):
+        encoder.encoded([[*results, "x" * 20_000]], Limits())
 
 
 def test_rows_are_a_sequence_of_spans():
