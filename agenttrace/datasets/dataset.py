@@ -16,6 +16,7 @@ from agenttrace.core.report import ScoringResult
 from agenttrace.core.trace import Trace
 from agenttrace.datasets.csv_format import read_csv, write_csv
 from agenttrace.datasets.document import FileContents
+from agenttrace.datasets.expected_outputs import output_to_write
 from agenttrace.datasets.files import write_text
 from agenttrace.datasets.from_results import ExpectOfResult, examples_from_results
 from agenttrace.datasets.from_traces import Expect, examples_from_traces
@@ -175,6 +176,9 @@ def _write(dataset: EvalDataset, form: Format, target: Path) -> None:
 def row_of(example: Example, position: int) -> dict[str, Any]:
     """The fields of an example that are set, as JSON data; `position` names it in errors."""
     fields = {key: getattr(example, key) for key in Example.model_fields}
+    fields["expected_output"] = output_to_write(
+        example.expected_output, f"examples[{position}].expected_output"
+    )
     return {
         key: to_file_form(value, strict, f"examples[{position}].{key}")
         for key, value in fields.items()

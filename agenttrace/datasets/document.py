@@ -11,6 +11,7 @@ from typing import Any
 
 from agenttrace.core.errors import DatasetError, ExpectationError, did_you_mean, with_article
 from agenttrace.core.example import Example
+from agenttrace.datasets.expected_outputs import read_output
 from agenttrace.expectations.expected_state import parse_expected_state
 from agenttrace.expectations.matcher import read_value
 from agenttrace.expectations.parse import parse_expectation
@@ -145,6 +146,7 @@ def load_example(
     try:
         entry = _with_columns(entry, document.columns)
         example = Example.from_dict(_with_extras(entry, extras), source=source)
+        example.expected_output = read_output(example.expected_output)
         _check_expectation(example.expected_tools)
         _check_state(example.expected_state)
         _check_turns(example.turns)

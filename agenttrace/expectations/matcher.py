@@ -17,7 +17,7 @@ A matcher is a class that names its function and its operator, with that functio
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Protocol, cast
 
@@ -134,6 +134,8 @@ class Matcher(ABC):
         return f"{self.word}({', '.join([*map(repr, values), *options])})"
 
     def __and__(self, other: Matcher) -> All:
+        if not isinstance(other, Matcher):
+            return NotImplemented
         return All((*_parts(self), *_parts(other)))
 
 
@@ -144,6 +146,14 @@ MATCHER_OPTIONS: dict[str, str] = {}
 """Every option that stands beside an operator, with that operator."""
 
 
+def _operators_of(part: Matcher) -> Iterable[str]:
+    try:
+        data: Mapping[str, Any] = part.to_data()
+    except ExpectationError:  # it holds a predicate, which has no written form
+        return ()
+    return data
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class All(Matcher):
     """Several matchers at once, each with its own operator: ``gte(1) & lte(5)``."""
@@ -152,7 +162,7 @@ class All(Matcher):
     parts: tuple[Matcher, ...]
 
     def __post_init__(self) -> None:
-        operators = [key for part in self.parts for key in part.to_data()]
+        operators = [key for part in self.parts for key in _operators_of(part)]
         if len(set(operators)) < len(operators):
             raise ExpectationError(f"the same operator stands twice in {self.parts!r}; use one_of or not_")
 
@@ -284,7 +294,10 @@ def write_value(value: Any) -> Any:
         return value.to_data()
     if isinstance(value, Unordered | set | frozenset):
         members = value.members if isinstance(value, Unordered) else in_stable_order(value)
-        return {"$has": [write_value(member) for member in members], "$len": len(members)} if members else []
+        if not members:
+            return []
+        # A text and a mapping have members and a length, too.
+        return {"$type": "array", "$has": [write_value(member) for member in members], "$len": len(members)}
     if isinstance(value, Mapping):
         if not isinstance(untagged(value), Mapping):
             return dict(value)  # a value in its written form, which reads back as one

@@ -14,12 +14,13 @@ In *listed* mode the keys that the expectation does not name are left out, at an
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from agenttrace.core.errors import ExpectationError
+from agenttrace.core.errors import ExpectationError, ScorerError
 from agenttrace.core.jsonable import clean_text, jsonable
 from agenttrace.core.limits import DEEPEST
 from agenttrace.core.marks import (
@@ -85,9 +86,14 @@ class Predicate(Matcher):
 
     def agree(self, actual: Any, context: Context) -> float:
         try:
-            return 1.0 if self.function(actual) else 0.0
+            answer = self.function(actual)
+            if answer is True or not inspect.isawaitable(answer):
+                return 1.0 if answer else 0.0
         except Exception:  # choke-point: the agent's value does not fit the user's test
             return 0.0
+        if inspect.iscoroutine(answer):
+            answer.close()
+        raise ScorerError(f"the predicate {self!r} is async, and nobody awaits it; make it a plain function")
 
     def why(self, actual: Any, context: Context) -> str:
         try:

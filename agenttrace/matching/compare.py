@@ -26,7 +26,7 @@ from agenttrace.matching.comparators import check_comparators
 from agenttrace.matching.comparison import Comparison
 from agenttrace.matching.empty_scope import empty_scope
 from agenttrace.matching.fitting_order import fitting_orders
-from agenttrace.matching.known_tools import check_spelling, check_tags, check_tools, known_names
+from agenttrace.matching.known_tools import check_choice, check_spelling, check_tags, check_tools, known_names
 from agenttrace.matching.parallel import has_unordered
 from agenttrace.matching.selection import EVERYTHING, Selection, check_turns
 from agenttrace.matching.weights import Credit
@@ -110,6 +110,7 @@ def _check_names(
     check_tools(expected, known_tools, scope, all_calls, trace)
     check_spelling(expected, trace, scope, all_calls)
     check_comparators(comparators, known_tools, scope, all_calls)
+    check_choice(scope, known_tools, all_calls, trace)
     check_tags(scope, all_calls, known_tools)
 
 

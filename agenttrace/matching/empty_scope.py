@@ -1,4 +1,4 @@
-"""Whether the agent or the turn that a selection names is one of the run's: else guards look at no call."""
+"""Whether the agent, turn and tools that a selection names are of the run: else guards look at no call."""
 
 from __future__ import annotations
 
@@ -10,16 +10,21 @@ from agenttrace.core.errors import did_you_mean
 from agenttrace.core.executions import AGENT
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.core.trace import Trace
+from agenttrace.matching.known_tools import chooses_nothing
 from agenttrace.matching.selection import Selection, agent_matches
 
 _MOST_TURNS = 10
 
 
 def empty_scope(selection: Selection, calls: Sequence[ToolCall], trace: Trace | None) -> str:
-    """Why the selection can have none of the run's calls: no agent has such a name, or there is no such turn.
+    """Why the selection can have none of the run's calls: no agent has such a name, there is no such turn, no
+    known tool is one that is chosen.
 
-    The text is empty where there are such, and where nothing tells which agents or turns there are.
+    The text is empty where there are such, and where nothing tells which there are.
     """
+    tools = {} if trace is None else trace.tools
+    if chooses_nothing(selection, tools, calls, trace):
+        return f"no known tool is {' or '.join(map(repr, selection.tools or ()))}"
     if selection.turn is not None:
         known = trace.turns if trace is not None else {call.turn for call in calls if call.turn is not None}
         if known and selection.turn not in known:

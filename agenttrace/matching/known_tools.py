@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from typing import Any
 
 from agenttrace.core.errors import ExpectationError, ScorerError, did_you_mean
@@ -14,7 +15,7 @@ from agenttrace.core.trace import Trace
 from agenttrace.expectations.matcher import Matcher, Unordered
 from agenttrace.expectations.pattern import Call
 from agenttrace.expectations.references import Ref
-from agenttrace.matching.selection import TAG, Selection, is_tagged
+from agenttrace.matching.selection import TAG, Selection, is_tagged, tags_of
 
 _WITHOUT_MATCHERS = LEAVES | {type(ANY)}
 UNKNOWN_TOOL = "no known tool has such a name"
@@ -91,6 +92,55 @@ def check_spelling(
                 f"{_place(call)}the expected tool {call.name!r} is not among the tools that the model was "
                 f"offered{did_you_mean(call.name, offered)}"
             )
+
+
+def check_choice(
+    selection: Selection, tools: Mapping[str, ToolDefinition], calls: Sequence[ToolCall], trace: Trace | None
+) -> None:
+    """Refuse a name, pattern or tag in `tools=` that chooses nothing and is nearly one that is known, where
+    all tools are known: it is misspelt, and nothing would be compared.
+
+    Raises:
+        ScorerError: it names the one that is known.
+    """
+    if selection.tools is None or not recorded(tools):
+        return
+    names = {*tools, *(trace.offered_tools if trace is not None else ())}
+    if any(call.name not in names and call.status != "attempted" for call in calls):
+        return
+    for chosen in selection.tools:
+        word, words = _choice(chosen, tools, calls, trace, selection)
+        if not _chooses(word, words) and get_close_matches(word, words, n=1, cutoff=_MISSPELT):
+            what = "tag" if chosen.startswith(TAG) else "tool"
+            raise ScorerError(f"tools={chosen!r} chooses no {what} that is known{did_you_mean(word, words)}")
+
+
+def chooses_nothing(
+    selection: Selection, tools: Mapping[str, ToolDefinition], calls: Sequence[ToolCall], trace: Trace | None
+) -> bool:
+    """Whether no known tool is among those that `tools=` chooses, and it is known which there are."""
+    return selection.tools is not None and not any(
+        not words or _chooses(word, words)
+        for word, words in (_choice(chosen, tools, calls, trace, selection) for chosen in selection.tools)
+    )
+
+
+def _choice(
+    chosen: str,
+    tools: Mapping[str, ToolDefinition],
+    calls: Sequence[ToolCall],
+    trace: Trace | None,
+    selection: Selection,
+) -> tuple[str, Collection[str]]:
+    """A name, pattern or tag of `tools=`, and the names or tags that are known; none where none are."""
+    if not chosen.startswith(TAG):
+        return chosen, known_names(tools, calls, trace, selection)
+    tags = {tag for tool in tools.values() for tag in tool.tags}
+    return chosen[len(TAG) :], tags.union(*map(tags_of, calls), *selection.kinds.values())
+
+
+def _chooses(word: str, words: Iterable[str]) -> bool:
+    return any(fnmatchcase(one, word) for one in words)
 
 
 def check_tags(selection: Selection, calls: Sequence[ToolCall], tools: Mapping[str, ToolDefinition]) -> None:

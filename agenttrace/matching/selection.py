@@ -141,7 +141,7 @@ class Selection:
             return {*kinds}
         if definition is None and not namesakes:
             return None
-        return set(definition.tags if definition else ()).union(*map(_tags, namesakes))
+        return set(definition.tags if definition else ()).union(*map(tags_of, namesakes))
 
 
 EVERYTHING = Selection()
@@ -160,7 +160,7 @@ def agent_matches(agent: str, path: str) -> bool:
 
 def _tool_matches(tool: str, call: ToolCall, selection: Selection) -> bool:
     if tool.startswith(TAG):
-        known = _tags(call) if is_tagged(call) else selection.kinds.get(selection.name_of(call.name), ())
+        known = tags_of(call) if is_tagged(call) else selection.kinds.get(selection.name_of(call.name), ())
         return tool[len(TAG) :] in known
     return fnmatchcase(selection.name_of(call.name), tool)
 
@@ -170,7 +170,8 @@ def is_tagged(call: ToolCall) -> bool:
     return call.tool is not None or isinstance(call.metadata.get("kind"), str)
 
 
-def _tags(call: ToolCall) -> set[str]:
+def tags_of(call: ToolCall) -> set[str]:
+    """The tags of a call's tool, with the kind that the call itself was recorded with."""
     tags = set(call.tool.tags) if call.tool is not None else set()
     kind = call.metadata.get("kind")
     return tags | {kind} if isinstance(kind, str) else tags

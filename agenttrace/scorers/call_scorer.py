@@ -14,7 +14,7 @@ from agenttrace.expectations.expectation import Attempts
 from agenttrace.expectations.parse import parse_expectation
 from agenttrace.expectations.pattern import Call
 from agenttrace.matching.empty_scope import empty_scope
-from agenttrace.matching.known_tools import UNKNOWN_TOOL, check_tags, check_tools
+from agenttrace.matching.known_tools import UNKNOWN_TOOL, check_choice, check_tags, check_tools
 from agenttrace.matching.selection import Selection
 
 
@@ -68,6 +68,7 @@ class CallScorer:
         """
         check_tags(self.selection, run.tool_calls, run.tools)
         selection = self.selection.knowing(expected)
+        check_choice(selection, run.tools, run.tool_calls, run)
         calls, _ = selection.counted(selection.calls(run.tool_calls))
         return calls
 
@@ -83,6 +84,7 @@ class CallScorer:
         """
         selection, calls, tools = self.selection.knowing(expected), run.tool_calls, run.tools
         check_tools(expected, tools, selection, calls, run)
+        check_choice(selection, tools, calls, run)
         return [
             selection.name_of(call.name) for call in expected if selection.expects(call.name, calls, tools)
         ]

@@ -118,6 +118,12 @@ def why_not_a_score(value: Any) -> str | None:
         return f"returned a {value.outcome} Score with the value {number!r}; a value is a number from 0 to 1"
     if not 0 <= number <= 1:
         return f"returned the value {number!r}; a value is a number from 0 to 1"
+    holds = number <= value.threshold if value.lower_is_better else number >= value.threshold
+    if holds != value.passed:
+        return (
+            f"returned a {value.outcome} Score with the value {number!r} and the threshold {value.threshold!r}"
+            "; Score.of(name, value, threshold) makes one of which the three agree"
+        )
     return None
 
 

@@ -246,6 +246,30 @@ def test_every_matcher_has_an_operator_of_its_own_and_a_function_at_the_door() -
     assert words - set(agenttrace.__all__) == NOT_AT_THE_FRONT_DOOR
 
 
+def test_a_predicate_that_nobody_awaits_is_an_error() -> None:
+    from agenttrace import Example
+    from agenttrace.scorers import ToolOrderScorer
+
+    async def is_large(amount: int) -> bool:
+        return amount > 100
+
+    example = Example(
+        expected_tools=[agenttrace.call("refund", amount=is_large)],
+        tools_called=[{"name": "refund", "arguments": {"amount": 1}}],
+    )
+    with pytest.raises(ScorerError, match="the predicate is_large is async"):
+        ToolOrderScorer().score(example)
+
+
+def test_matchers_stand_beside_predicates_in_others_only() -> None:
+    def is_even(number: int) -> bool:
+        return number % 2 == 0
+
+    assert repr(gt(1) & not_(is_even)) == "gt(1) & not_(is_even)"
+    with pytest.raises(TypeError, match="unsupported operand"):
+        gt(1) & is_even  # type: ignore[operator]
+
+
 def test_a_predicate_that_raises_says_neither_yes_nor_no() -> None:
     def is_long(value: object) -> bool:
         return len(value) > 3  # type: ignore[arg-type]

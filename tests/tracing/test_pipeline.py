@@ -614,7 +614,7 @@ class TestPace:
         work = tracer.observe(lambda n: ["z" * 1_000] * 100)
         for n in range(300):
             work(n)
-        assert tracer.flush()
+        assert tracer.flush(60)
         assert sum(taken) == 300
         assert max(taken) <= (4 << 20) // 100_000 + 1
         tracer.shutdown()

@@ -65,6 +65,7 @@ from agenttrace import Tracer
 
 work = Tracer("ended", store={path!r}).observe(lambda n: n)
 work(1)
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
 signal.raise_signal(signal.SIGINT)
 """
     path = tmp_path / "traces.db"
