@@ -121,8 +121,8 @@ def why_not_a_score(value: Any) -> str | None:
     holds = number <= value.threshold if value.lower_is_better else number >= value.threshold
     if holds != value.passed:
         return (
-            f"returned a {value.outcome} Score with the value {number!r} and the threshold {value.threshold!r}"
-            "; Score.of(name, value, threshold) makes one of which the three agree"
+            f"returned a {value.outcome} Score with the value {number!r} and threshold {value.threshold!r}; "
+            "the three agree where Score.of(name, value, threshold) makes it"
         )
     return None
 

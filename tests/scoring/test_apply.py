@@ -163,8 +163,8 @@ def test_a_scorer_cannot_end_the_run(leaving):
         (Score(name="x", value=1.5, threshold=0.5, outcome="passed"), "returned the value 1.5"),
         (Score(name="x", value=float("nan"), threshold=0.5, outcome="passed"), "nan"),
         (Score(name="x", value=None, threshold=0.5, outcome="passed"), "passed Score with the value None"),
-        (Score(name="x", value=0.0, threshold=0.5, outcome="passed"), "the value 0.0 and the threshold 0.5"),
-        (Score(name="x", value=0.5, threshold=0.5, outcome="failed"), "makes one of which the three agree"),
+        (Score(name="x", value=0.0, threshold=0.5, outcome="passed"), "the value 0.0 and threshold 0.5"),
+        (Score(name="x", value=0.5, threshold=0.5, outcome="failed"), "the three agree where Score.of"),
         (Score(name="x", value=True, threshold=0.5, outcome="passed"), "with the value True"),
         (Score(name="x", value=0.0, threshold=0.5, outcome="skipped"), "skipped Score with the value 0.0"),
         (
