@@ -275,10 +275,11 @@ def _check_numbers(expectation: Expectation) -> None:
         "tool_errors": expectation.tool_errors,
         "turn": expectation.turn,
     }
+    counts = {word: number for word, number in counts.items() if number is not None}
     for word in ("at_most", "at_least"):
         counts.update({f"{word}[{name!r}]": number for name, number in getattr(expectation, word).items()})
     for word, number in counts.items():
-        if number is not None and not is_whole(number):
+        if not is_whole(number):
             raise ExpectationError(f"{word} is a whole number of 0 or more, got {number!r}")
     for word in ("tokens", "seconds", "cost"):
         amount = getattr(expectation, word)

@@ -16,6 +16,7 @@ from agenttrace.core.errors import ScorerError, did_you_mean
 from agenttrace.core.jsonable import clean_text, to_json
 from agenttrace.judges.evidence import FIELDS, Evidence
 
+_LIKE_A_PLACEHOLDER = re.compile(r"\{{1,2}\s*(\w+)\s*\}?")
 _PLACEHOLDER = re.compile(r"\{\{\s*(.*?)\s*\}\}", re.DOTALL)
 _NONCE_LINE = re.compile(r"^nonce: ([0-9a-f]{16})$", re.MULTILINE)
 _FENCE_LINE = re.compile(r"^fence: ([0-9a-f]{16})$", re.MULTILINE)
@@ -90,6 +91,16 @@ class OwnPrompt:
             raise ScorerError(f"{owner} has an empty prompt")
         whole = "\n".join(texts)
         self.needs = placeholders(whole, FIELDS, f"the prompt of {owner}")
+        unclosed = _LIKE_A_PLACEHOLDER.search(_PLACEHOLDER.sub("", whole))
+        if unclosed is not None and unclosed[1] in FIELDS:
+            raise ScorerError(
+                f"the prompt of {owner} has {unclosed[0]!r}: a field is written {{{{{unclosed[1]}}}}}"
+            )
+        if not self.needs:
+            raise ScorerError(
+                f"the prompt of {owner} shows the judge nothing of the example; name what it is to judge, "
+                "such as {{actual_output}}"
+            )
         pointers = {field: f'[the text "{field}"]' for field in FIELDS}
         contents = [fill(text, pointers) for text in texts]
         roles = [message["role"] for message in messages]

@@ -43,7 +43,7 @@ class Compared(Matcher):
     compare: Compare
 
     def agree(self, actual: Any, context: Context) -> float:
-        result = self.compare(self.value, actual)
+        result = self.compare(_copied(self.value), _copied(actual))
         if isinstance(result, bool):
             return float(result)
         if not isinstance(result, int | float) or not 0 <= result <= 1:
@@ -55,6 +55,13 @@ class Compared(Matcher):
 
     def __repr__(self) -> str:
         return repr(self.value)
+
+
+def _copied(value: Any) -> Any:
+    """Containers of one's own for a comparator, which may sort them or take from them."""
+    if type(value) is dict:
+        return {key: _copied(item) for key, item in value.items()}
+    return [_copied(item) for item in value] if type(value) is list else value
 
 
 _INDEX_FROM = 16

@@ -23,7 +23,7 @@ from agenttrace.matching.agreement import CallAgreement, Comparators
 from agenttrace.matching.align import UNORDERED_MODES, Alignment, align
 from agenttrace.matching.checks import Check, Subject, check_constraints
 from agenttrace.matching.comparators import check_comparators
-from agenttrace.matching.comparison import Comparison
+from agenttrace.matching.comparison import SAYS_NOTHING, Comparison, says_nothing
 from agenttrace.matching.empty_scope import empty_scope
 from agenttrace.matching.fitting_order import fitting_orders
 from agenttrace.matching.known_tools import check_choice, check_spelling, check_tags, check_tools, known_names
@@ -94,7 +94,7 @@ def compare(
         expects_calls=_expects_calls(parsed, call_agreement, all_calls, known_tools),
         checks=_checks(parsed, attempts, calls, trace, known_tools, scope, bool(why_empty)),
         call_agreement=call_agreement,
-        empty_scope=why_empty,
+        empty_scope=why_empty or (SAYS_NOTHING if says_nothing(parsed) else ""),
     )
 
 

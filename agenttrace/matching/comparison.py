@@ -19,6 +19,14 @@ from agenttrace.matching.rows import FreeCalls, Row, rows_of
 from agenttrace.matching.selection import indexes_of
 from agenttrace.matching.weights import Credit
 
+SAYS_NOTHING = "the expectation says nothing"
+"""Why an expectation without a path and without limits cannot fail."""
+
+
+def says_nothing(expectation: Expectation) -> bool:
+    """Whether every run fulfils it: it has no path and no constraints."""
+    return expectation.path is None and expectation.is_path_only
+
 
 @dataclass(eq=False)  # frozen would cost more than comparing a short run does
 class Comparison:
@@ -148,7 +156,7 @@ class Comparison:
         vacuous = [check.wanted for check in self.checks if check.vacuous]
         if self.empty_scope and self.expectation.path is not None and self.holds:
             vacuous.insert(0, f"the path ({self.mode})" if self.expects_calls else "no calls expected")
-        return vacuous
+        return ["nothing expected"] if says_nothing(self.expectation) else vacuous
 
     @property
     def value(self) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import Any
 
 import pytest
@@ -64,7 +65,9 @@ def test_a_label_that_is_no_option_is_not_a_score(label: Any) -> None:
 
 
 def test_a_name_becomes_the_slug() -> None:
-    assert ClassifierScorer("Tone of Voice", prompt="x", options=OPTIONS).slug == "tone-of-voice"
+    assert (
+        ClassifierScorer("Tone of Voice", prompt="{{actual_output}}", options=OPTIONS).slug == "tone-of-voice"
+    )
 
 
 @pytest.mark.parametrize(
@@ -115,5 +118,24 @@ def test_a_scorer_of_ones_own_needs_a_name(make: Any) -> None:
 
 
 def test_the_version_of_a_prompt_changes_with_its_text() -> None:
-    versions = {PromptScorer("Own", text).question.prompt.version for text in ("a", "b", "a")}
+    versions = {
+        PromptScorer("Own", f"{text} {{{{input}}}}").question.prompt.version for text in ("a", "b", "a")
+    }
     assert len(versions) == 2
+
+
+@pytest.mark.parametrize(
+    ("prompt", "message"),
+    [
+        ("Is {actual_output} brief?", "a field is written {{actual_output}}"),
+        ("{{input}}: is {{actual_output brief?", "a field is written {{actual_output}}"),
+        ("Is it brief?", "shows the judge nothing of the example"),
+    ],
+)
+def test_a_prompt_that_would_not_show_what_it_names_is_refused(prompt: str, message: str) -> None:
+    with pytest.raises(ScorerError, match=re.escape(message)):
+        PromptScorer("Brief", prompt)
+
+
+def test_a_prompt_may_show_braces_of_other_kinds() -> None:
+    assert PromptScorer("Brief", 'Is {{actual_output}} as brief as {"input": 1} or {x}?')

@@ -100,6 +100,20 @@ def test_comparators_compare_single_parameters_or_whole_arguments() -> None:
     assert graded.rows[0].differences[0].note == "by <lambda>"
 
 
+def test_a_comparator_that_sorts_what_it_is_given_changes_neither_the_run_nor_the_expectation() -> None:
+    def in_any_order(expected: list[str], actual: list[str]) -> bool:
+        expected.sort()
+        actual.sort()
+        return expected == actual
+
+    run = Trace.from_calls([{"name": "tag", "arguments": {"tags": ["b", "a"], "by": [["d", "c"]]}}])
+    expected = [call("tag", tags=["a", "b"], by=[["d", "c"]])]
+    for comparators in ({"tag": {"tags": in_any_order}}, {"tag": lambda e, a: a.clear() or e.clear() or True}):
+        assert compare(expected, run, comparators=comparators).holds
+        assert run.tool_calls[0].arguments == {"tags": ["b", "a"], "by": [["d", "c"]]}
+        assert not compare(expected, run).holds
+
+
 def test_a_comparator_that_returns_nonsense_is_an_error() -> None:
     with pytest.raises(ScorerError, match="from 0 to 1"):
         compare([call("ask", n=1)], trace_of(["ask"]), comparators={"ask": lambda expected, got: 3})

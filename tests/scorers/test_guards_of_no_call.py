@@ -59,3 +59,12 @@ def test_the_report_says_why():
     results = [ScoringResult(example=Example(name=name), outcome="passed", scores=[score]) for name in "ab"]
     report = EvaluationReport(name="run", results=results)
     assert report.vacuous_lines == [f"? Tool Order: never delete_*: vacuous in 2 of 2, {WHY}"]
+
+
+@pytest.mark.parametrize("said", [{}, {"path": None, "never": None}, {"never": []}, expect()])
+def test_an_expectation_that_says_nothing_is_told_as_vacuous(said):
+    for scorer in (ToolOrderScorer(), TrajectoryScorer()):
+        score = scorer.score(Example(expected_tools=said), RUN)
+        assert score.passed
+        assert score.details["vacuous"] == ["nothing expected"]
+        assert score.reason.endswith("nothing expected (the expectation says nothing)")
