@@ -108,7 +108,10 @@ def test_a_comparator_that_sorts_what_it_is_given_changes_neither_the_run_nor_th
 
     run = Trace.from_calls([{"name": "tag", "arguments": {"tags": ["b", "a"], "by": [["d", "c"]]}}])
     expected = [call("tag", tags=["a", "b"], by=[["d", "c"]])]
-    for comparators in ({"tag": {"tags": in_any_order}}, {"tag": lambda e, a: a.clear() or e.clear() or True}):
+    for comparators in (
+        {"tag": {"tags": in_any_order}},
+        {"tag": lambda e, a: a.clear() or e.clear() or True},
+    ):
         assert compare(expected, run, comparators=comparators).holds
         assert run.tool_calls[0].arguments == {"tags": ["b", "a"], "by": [["d", "c"]]}
         assert not compare(expected, run).holds
