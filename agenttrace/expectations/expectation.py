@@ -270,14 +270,10 @@ def _check_words(expectation: Expectation) -> None:
 
 
 def _check_numbers(expectation: Expectation) -> None:
-    counts = {
-        "max_calls": expectation.max_calls,
-        "tool_errors": expectation.tool_errors,
-        "turn": expectation.turn,
-    }
-    counts = {word: number for word, number in counts.items() if number is not None}
+    whole = {word: getattr(expectation, word) for word in ("max_calls", "tool_errors", "turn")}
+    counts = {word: number for word, number in whole.items() if number is not None}
     for word in ("at_most", "at_least"):
-        counts.update({f"{word}[{name!r}]": number for name, number in getattr(expectation, word).items()})
+        counts |= {f"{word}[{name!r}]": number for name, number in getattr(expectation, word).items()}
     for word, number in counts.items():
         if not is_whole(number):
             raise ExpectationError(f"{word} is a whole number of 0 or more, got {number!r}")
