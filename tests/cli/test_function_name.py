@@ -20,7 +20,7 @@ def _module(tmp_path, monkeypatch):
         "LIMIT = 3\n"
         "def answer(): return 42\n"
     )
-    (tmp_path / "broken.py").write_text("import not_installed_anywhere\n")
+    (tmp_path / "lacks_library.py").write_text("import not_installed_anywhere\n")
     yield
     sys.modules.pop("shop", None)
 
@@ -52,8 +52,8 @@ def test_what_names_no_function_says_why(text, said):
 
 
 def test_a_module_that_lacks_a_library_says_which():
-    with pytest.raises(click.BadParameter, match=r"'broken' cannot be imported.*'not_installed_anywhere'"):
-        load_function("broken:x")
+    with pytest.raises(click.BadParameter, match=r"'lacks_library' cannot be imported.*'not_installed_anywhere'"):
+        load_function("lacks_library:x")
 
 
 @pytest.mark.parametrize("ending", ["raise SystemExit", "raise SystemExit(0)", "raise SystemExit('done')"])
