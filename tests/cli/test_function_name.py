@@ -52,7 +52,9 @@ def test_what_names_no_function_says_why(text, said):
 
 
 def test_a_module_that_lacks_a_library_says_which():
-    with pytest.raises(click.BadParameter, match=r"'lacks_library' cannot be imported.*'not_installed_anywhere'"):
+    with pytest.raises(
+        click.BadParameter, match=r"'lacks_library' cannot be imported.*'not_installed_anywhere'"
+    ):
         load_function("lacks_library:x")
 
 
