@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import Any, TypeGuard
 
@@ -9,6 +10,11 @@ from typing import Any, TypeGuard
 def is_number(value: Any) -> TypeGuard[float]:
     """Whether a value is an int or a float."""
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def is_finite(value: Any) -> TypeGuard[float]:
+    """Whether a value is an int or a float, and neither NaN nor infinite."""
+    return is_number(value) and math.isfinite(value)
 
 
 def is_decimal(value: Any) -> bool:

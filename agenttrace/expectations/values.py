@@ -35,6 +35,7 @@ from agenttrace.core.marks import (
 )
 from agenttrace.core.snapshot import LEAVES, in_stable_order
 from agenttrace.core.tagged import int_data, opened, opened_throughout, untagged
+from agenttrace.core.text import short_repr
 from agenttrace.core.tool_call import ANY, ArgumentMode
 from agenttrace.expectations.assign import best_pairs
 from agenttrace.expectations.matcher import All, Context, Matcher, Unordered, write_value
@@ -79,7 +80,10 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Predicate(Matcher):
-    """Any callable: agrees where it returns a true value; the diff shows what it raises."""
+    """Any callable: agrees where it returns a true value; the diff shows what it raises.
+
+    A tuple and NaN are true for Python whatever they say, so they are refused.
+    """
 
     is_opaque = True
     function: Any
@@ -87,10 +91,15 @@ class Predicate(Matcher):
     def agree(self, actual: Any, context: Context) -> float:
         try:
             answer = self.function(actual)
-            if answer is True or not inspect.isawaitable(answer):
+            if answer is True or answer is False:
+                return float(answer)
+            kind = type(answer)
+            if kind is not tuple and answer == answer and not inspect.isawaitable(answer):
                 return 1.0 if answer else 0.0
         except Exception:  # choke-point: the agent's value does not fit the user's test
             return 0.0
+        if kind is tuple or not inspect.isawaitable(answer):
+            raise ScorerError(f"the predicate {self!r} returns true or false, got {short_repr(answer)}")
         if inspect.iscoroutine(answer):
             answer.close()
         raise ScorerError(f"the predicate {self!r} is async, and nobody awaits it; make it a plain function")

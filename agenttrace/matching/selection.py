@@ -59,8 +59,19 @@ class Selection:
         names: Mapping[str, str] | None = None,
         tools: str | Sequence[str] | None = None,
     ) -> Selection:
-        """Make the selection from a scorer's options."""
+        """Make the selection from a scorer's options.
+
+        Raises:
+            ScorerError: one of another type than it is to have, or as for a selection.
+        """
         globs = (tools,) if isinstance(tools, str) else tools
+        if globs is not None and not isinstance(globs, list | tuple | set | frozenset):
+            raise ScorerError(f"tools are names, globs or 'tag:…', got {tools!r}")
+        if agent is not None and not isinstance(agent, str):
+            raise ScorerError(f"agent is the name of an agent, got {agent!r}")
+        parts = [part for pair in names.items() for part in pair] if isinstance(names, Mapping) else names
+        if parts is not None and not (isinstance(names, Mapping) and all(isinstance(p, str) for p in parts)):
+            raise ScorerError(f"names maps a tool's other name to the one that it stands for, got {names!r}")
         selection = cls(
             agent=agent,
             attempts=attempts,

@@ -37,6 +37,7 @@ class CallScorer:
     """Holds a scorer's name, its threshold and the calls that it compares; writes the score.
 
     Raises:
+        ScorerError: an option that cannot be used.
         TypeError: an unknown option; the text suggests one that the scorer has.
     """
 
@@ -53,6 +54,8 @@ class CallScorer:
                 hint = did_you_mean(option, names)
                 raise TypeError(f"{type(self).__name__}() has no option {option!r}{hint}")
         self.gate = checked_gate(options.get("gate", True), name)
+        if options.get("tools") in ([], (), set()):
+            raise ScorerError(f"{name}: tools is empty, so nothing would be compared; leave it out for all")
         self.selection = Selection.of(
             agent=options.get("agent"),
             attempts=options.get("attempts", "count"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import fsum, sqrt
 
+from agenttrace.statistics.inputs import check_finite
 from agenttrace.statistics.proportions import Interval, wilson_interval
 
 FEW = 10
@@ -19,8 +20,13 @@ def clustered_standard_error(clusters: Sequence[Sequence[float]]) -> float | Non
     Biometrika 73, 1986; for evaluations of models Miller 2024, arXiv:2411.00640). With one value a cluster
     this is the usual standard error. None where there are fewer than two clusters with values: then nothing
     says how clusters differ.
+
+    Raises:
+        ValueError: a value that is not a finite number.
     """
     filled = [values for values in clusters if values]
+    for values in filled:
+        check_finite(values)
     if len(filled) < 2:
         return None
     n = sum(map(len, filled))

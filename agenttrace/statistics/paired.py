@@ -9,6 +9,7 @@ from random import Random
 from statistics import NormalDist, fmean
 from typing import NamedTuple
 
+from agenttrace.statistics.inputs import check_counts, check_finite
 from agenttrace.statistics.proportions import Interval
 
 MOST_EXACT = 50
@@ -35,8 +36,7 @@ def mcnemar_exact(b: int, c: int) -> float:
     Raises:
         ValueError: a count is negative, or no whole number.
     """
-    if not (isinstance(b, int) and isinstance(c, int)) or b < 0 or c < 0:
-        raise ValueError(f"counts are whole numbers from 0, got {b!r} and {c!r}")
+    check_counts(b, c)
     n = b + c
     ways = tail = 1
     for i in range(min(b, c)):
@@ -51,7 +51,11 @@ def wilcoxon_signed_rank(differences: Sequence[float]) -> SignedRanks:
     Differences of 0 are left out; equal sizes share their mean rank. Up to 50 pairs every assignment of signs
     is counted, with ties too; beyond that the normal approximation corrected for ties, without a continuity
     correction. No pair that differs: a p-value of 1.
+
+    Raises:
+        ValueError: a difference that is not a finite number.
     """
+    check_finite(differences)
     changes = [difference for difference in differences if difference]
     n = len(changes)
     if not n:
@@ -100,8 +104,12 @@ def bootstrap_interval(
     interval. Equal values give an interval without width.
 
     Raises:
-        ValueError: fewer than two values, or a confidence that is not between 0 and 1.
+        ValueError: fewer than two values, one that is not a finite number, fewer than one resample, or a
+            confidence that is not between 0 and 1.
     """
+    check_finite(values)
+    if resamples < 1:
+        raise ValueError(f"resamples are a whole number from 1, got {resamples!r}")
     n = len(values)
     if n < 2 or not 0 < confidence < 1:
         raise ValueError(

@@ -6,6 +6,8 @@ from math import comb, sqrt
 from statistics import NormalDist
 from typing import NamedTuple
 
+from agenttrace.statistics.inputs import check_counts
+
 
 class Interval(NamedTuple):
     """The numbers from `low` to `high`, both included."""
@@ -46,7 +48,7 @@ def pass_at_k(n: int, passes: int, k: int) -> float:
     The unbiased estimate of Chen et al. 2021 (arXiv:2107.03374): 1 − C(n − passes, k) / C(n, k).
 
     Raises:
-        ValueError: not 1 ≤ k ≤ n, or not 0 ≤ passes ≤ n.
+        ValueError: no whole numbers, not 1 ≤ k ≤ n, or not 0 ≤ passes ≤ n.
     """
     _check(n, passes, k)
     return 1 - comb(n - passes, k) / comb(n, k)
@@ -58,7 +60,7 @@ def pass_hat_k(n: int, passes: int, k: int) -> float:
     The unbiased estimate of Yao et al. 2024 (tau-bench, arXiv:2406.12045): C(passes, k) / C(n, k).
 
     Raises:
-        ValueError: not 1 ≤ k ≤ n, or not 0 ≤ passes ≤ n.
+        ValueError: no whole numbers, not 1 ≤ k ≤ n, or not 0 ≤ passes ≤ n.
     """
     _check(n, passes, k)
     return comb(passes, k) / comb(n, k)
@@ -76,6 +78,7 @@ def normal_quantile(confidence: float) -> float:
 
 
 def _check(n: int, passes: int, k: int) -> None:
+    check_counts(n, passes, k)
     if not 1 <= k <= n:
         raise ValueError(f"k is from 1 to the number of trials, {n!r}, got {k!r}")
     if not 0 <= passes <= n:

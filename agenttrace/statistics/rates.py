@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from math import comb
 
+from agenttrace.statistics.inputs import check_counts
+
 
 def fisher_exact(a: int, b: int, c: int, d: int) -> float:
     """Return the two-sided p-value of a table: `a` passed and `b` failed here, `c` passed and `d` failed
@@ -13,10 +15,9 @@ def fisher_exact(a: int, b: int, c: int, d: int) -> float:
     1935). 1 where a whole row or column is 0.
 
     Raises:
-        ValueError: a negative count.
+        ValueError: a count is negative, or no whole number.
     """
-    if min(a, b, c, d) < 0:
-        raise ValueError(f"counts are from 0, got {a!r}, {b!r}, {c!r}, {d!r}")
+    check_counts(a, b, c, d)
     here, there, passed = a + b, c + d, a + c
     least, most = max(0, passed - there), min(here, passed)
     observed = comb(here, a) * comb(there, c)

@@ -261,6 +261,33 @@ def test_a_predicate_that_nobody_awaits_is_an_error() -> None:
         ToolOrderScorer().score(example)
 
 
+@pytest.mark.parametrize("answer", [(False, "too small"), float("nan")])
+def test_a_predicate_whose_answer_is_true_whatever_it_says_is_an_error(answer: object) -> None:
+    from agenttrace import Example
+    from agenttrace.scorers import ToolOrderScorer
+
+    example = Example(
+        expected_tools=[agenttrace.call("refund", amount=lambda amount: answer)],
+        tools_called=[{"name": "refund", "arguments": {"amount": 1}}],
+    )
+    with pytest.raises(ScorerError, match="returns true or false, got"):
+        ToolOrderScorer().score(example)
+
+
+def test_a_predicate_may_answer_with_any_other_true_value() -> None:
+    import re
+
+    from agenttrace import Example
+    from agenttrace.scorers import ToolOrderScorer
+
+    for name, passed in (("order-7", True), ("7", False)):
+        example = Example(
+            expected_tools=[agenttrace.call("find", name=re.compile("order-").match)],
+            tools_called=[{"name": "find", "arguments": {"name": name}}],
+        )
+        assert ToolOrderScorer().score(example).passed is passed
+
+
 def test_matchers_stand_beside_predicates_in_others_only() -> None:
     def is_even(number: int) -> bool:
         return number % 2 == 0

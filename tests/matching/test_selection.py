@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from agenttrace.core.errors import ScorerError
@@ -11,6 +13,7 @@ from agenttrace.core.trace import Trace
 from agenttrace.expectations import call, expect
 from agenttrace.matching import Selection, compare
 from agenttrace.matching.selection import actual_calls, agent_matches
+from agenttrace.scorers import ToolOrderScorer
 from tests.expectations.strategies import trace_of
 
 
@@ -128,3 +131,25 @@ def test_the_calls_of_an_example_stand_in_for_a_missing_trace() -> None:
     assert actual_calls(example, trace_of(["c"])).tool_calls[0].name == "c"
     with pytest.raises(ScorerError, match="no trace"):
         actual_calls(Example(), None)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "wanted"),
+    [
+        ("agent", 4, "agent is the name of an agent, got 4"),
+        ("tools", 3, "tools are names, globs or 'tag:…', got 3"),
+        ("tools", [3], "tools are names, globs or 'tag:…', got"),
+        ("names", ["refnd"], "names maps a tool's other name"),
+        ("names", {"refnd": None}, "names maps a tool's other name"),
+    ],
+)
+def test_an_option_of_another_type_is_refused_when_the_scorer_is_made(
+    option: str, value: object, wanted: str
+) -> None:
+    with pytest.raises(ScorerError, match=re.escape(wanted)):
+        ToolOrderScorer(**{option: value})  # type: ignore[call-overload]
+
+
+def test_a_scorer_that_would_compare_no_tool_is_refused() -> None:
+    with pytest.raises(ScorerError, match="tools is empty"):
+        ToolOrderScorer(tools=[])

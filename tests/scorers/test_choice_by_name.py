@@ -60,7 +60,7 @@ def test_a_misspelt_tool_or_tag_is_an_error_where_all_tools_are_known(trace, sco
     assert str(raised.value) == text
 
 
-@pytest.mark.parametrize("tools", ["pay_*", "tag:money", ["pay", "tag:money"]])
+@pytest.mark.parametrize("tools", ["wire_*", "tag:money", ["wire", "tag:money"]])
 def test_a_guard_of_tools_that_there_are_not_is_vacuous(trace, tools):
     example = Example(expected_tools=expect(never="refund"))
     for scorer in (ToolOrderScorer(tools=tools), ToolPermissionScorer(deny="refund", tools=tools)):
@@ -71,7 +71,7 @@ def test_a_guard_of_tools_that_there_are_not_is_vacuous(trace, tools):
 
 
 def test_the_path_of_such_a_choice_is_vacuous_too(trace):
-    score = ToolOrderScorer(tools="pay_*").score(Example(expected_tools=EXPECTED), trace)
+    score = ToolOrderScorer(tools="wire_*").score(Example(expected_tools=EXPECTED), trace)
     assert score.details["vacuous"] == ["no calls expected"]
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from agenttrace.core.errors import ConfigError
 from agenttrace.core.jsonable import to_json
+from agenttrace.core.numbers import is_whole
 from agenttrace.http.endpoint import ApiKey, checked_base_url
 from agenttrace.http.transport import REQUEST_TIMEOUT, Transport
+from agenttrace.judges.models.options import check_options
 from agenttrace.judges.models.reading import ChatReply, ask, read_answer, reply_of
 
 API_VERSION = "2023-06-01"
@@ -21,7 +24,7 @@ class AnthropicModel:
     model understands. `timeout` is in seconds, for a request with its retries; `max_tokens` bounds the reply.
 
     Raises:
-        ConfigError: the key or the address cannot work.
+        ConfigError: the key, the address or an option cannot work.
     """
 
     def __init__(
@@ -36,6 +39,9 @@ class AnthropicModel:
         extra: Mapping[str, Any] | None = None,
         transport: Transport | None = None,
     ) -> None:
+        check_options(name, temperature, timeout, extra)
+        if not is_whole(max_tokens, 1):
+            raise ConfigError(f"max_tokens is a whole number from 1, got {max_tokens!r}")
         self.name = name
         self.base_url = checked_base_url(base_url)
         self.temperature = temperature

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
+from agenttrace.core.errors import ConfigError
 from agenttrace.core.jsonable import to_json
 from agenttrace.http.endpoint import ApiKey, checked_base_url
 from agenttrace.http.transport import REQUEST_TIMEOUT, Transport
+from agenttrace.judges.models.options import check_options
 from agenttrace.judges.models.reading import ChatReply, ask, read_answer, reply_of
 from agenttrace.providers.answer import Choice, Reader
 from agenttrace.providers.openai import ChatReader, ResponsesReader
 
 Structured = Literal["json_schema", "json_object", "prompt"]
 """How the shape of the reply is asked for: by JSON schema, as any JSON object, or in the prompt alone."""
+
+Api = Literal["chat", "responses"]
 
 # Families that refuse a temperature with an error: with one, model="gpt-5" would never work.
 _FIXED_TEMPERATURE = ("o1", "o3", "o4", "gpt-5")
@@ -27,7 +31,7 @@ class OpenAICompatibleModel:
     refuse one, or with `temperature=None`.
 
     Raises:
-        ConfigError: the key or the address cannot work.
+        ConfigError: the key, the address or an option cannot work.
     """
 
     def __init__(
@@ -36,13 +40,17 @@ class OpenAICompatibleModel:
         *,
         base_url: str,
         api_key: str | ApiKey | None = None,
-        api: Literal["chat", "responses"] = "chat",
+        api: Api = "chat",
         structured: Structured = "json_schema",
         temperature: float | None = 0.0,
         timeout: float = REQUEST_TIMEOUT,
         extra: Mapping[str, Any] | None = None,
         transport: Transport | None = None,
     ) -> None:
+        check_options(name, temperature, timeout, extra)
+        for option, value, known in (("api", api, Api), ("structured", structured, Structured)):
+            if value not in get_args(known):
+                raise ConfigError(f"{option} is one of {', '.join(get_args(known))}, got {value!r}")
         self.name = name
         self.base_url = checked_base_url(base_url)
         self.api = api
