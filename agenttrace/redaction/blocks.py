@@ -12,6 +12,10 @@ from agenttrace.redaction.texts import name_at_end
 from agenttrace.redaction.values import is_made_up, is_opaque, is_placeholder
 
 _OPENING = re.compile(r":[ \t]*(?P<mark>[|>][+\-0-9]{0,2})?[ \t]*\r?\n(?=[ \t]*\S)")
+_FENCED = re.compile(
+    r"[ \t]*(?P<fence>```+|~~~+)\w*[ \t]*\r?\n[ \t]*(?P<value>\S+)[ \t]*\r?\n[ \t]*(?P=fence)"
+)
+_TWO_WORDS = re.compile(r"([^\W_]\w*)[ \t](\w+)[*`]*[ \t]*\Z")
 _WINDOW = 80
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2}:)+[0-9a-fA-F]{0,2}")
 _OF_KEYS = frozenset({"priv", "privateExponent", "prime1", "prime2", "exponent1", "exponent2", "coefficient"})
@@ -36,8 +40,15 @@ def without_blocks(text: str, names: Names) -> tuple[str, int]:
         place, end = opening.start(), opening.end()
         name, _ = name_at_end(text[max(0, place - _WINDOW) : place])
         is_key = name in _OF_KEYS
+        if name and not is_key and not names.is_secret(name):  # of two words, such as *API key*
+            words = _TWO_WORDS.search(text, max(0, place - _WINDOW), place)
+            name = f"{words[1]}_{words[2]}" if words else name
         if name and names.is_secret("private_key" if is_key else name):
             is_block = opening["mark"] is not None
+            fenced = _FENCED.match(text, end)
+            if fenced is not None and is_made_up(fenced["value"]) and names.hides(name, fenced["value"]):
+                pieces += (text[done : fenced.start("value")], REDACTED)
+                done = end = fenced.end("value")
             lines = list(_lines_below(text, end, _column(text, place), is_block or is_key))
             for first, last in _values(lines, is_block, is_key):
                 if names.hides(name, text[first:last]):

@@ -11,7 +11,16 @@ from typing import Any
 from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.values import is_placeholder
 
-_VALUE = r"""["']?(?P<value>(?:[^\s"'$;|&<>(){}`\\]|\\(?!["']))+)"""
+_QUOTED = (
+    r"""(?P<quote>["'])(?=[^\s,:}\])"'](?:(?!(?P=quote))[^\n\\]|\\[^\n]){0,300}"""
+    r"""(?P=quote)(?=[\s"'\\;|&)`,]|\Z))"""
+)
+"""The quote before an argument of which the same quote is the end."""
+_VALUE = (
+    rf"""(?:{_QUOTED})?(?(quote)|(?:["'](?![,:}}\])]))?)(?P<value>(?(quote)(?:(?!(?P=quote))[^\n\\]|\\[^\n])+"""
+    r"""|(?:[^\s"'$;|&<>(){}`\\]|\\(?!["']))+))"""
+)
+"""An argument; in quotes it may have any sign in it."""
 _BETWEEN = r"(?:[^\n;|&]|\\\n){0,300}?"
 """The other arguments, also on a line that goes on."""
 _GAP = r"""(?:\s+|\\*["'],\s*\\*["'])"""
@@ -30,8 +39,10 @@ _COMMANDS = (
     (
         "curl",
         re.compile(
-            rf"""(?<=[\s"'])(?:-[a-zA-Z]{{0,20}}[uU]|--user|--proxy-user)(?:[= ]?["']?|{_GAP})"""
-            r"""[^\s:"']*:(?!//)(?P<value>(?:[^\s"'\\]|\\(?!["']))+)"""
+            r"""(?<=[\s"'])(?:-[a-zA-Z]{0,20}[uU]|--user|--proxy-user)(?:[= ]?(?:"""
+            r"""(?P<quote>["'])(?=[^\s:"']*:[^\n]{1,300}?(?P=quote)(?=[\s"'\\;|&)]|\Z))|["']?)"""
+            rf"""|{_GAP})[^\s:"']*:(?!//)"""
+            r"""(?P<value>(?(quote)(?:(?!(?P=quote))[^\n\\]|\\[^\n])+|(?:[^\s"'\\]|\\(?!["']))+))"""
         ),
     ),
     ("mysql", _after(r"mysql\w*", "-p")),
@@ -40,14 +51,22 @@ _COMMANDS = (
     ("redis-cli", _after("redis-cli", r"-a_|--pass_")),
     (
         "login",
-        _after(r"(?:docker|podman|nerdctl|buildah|skopeo|crane|oras|helm_registry|az|oc)_login", r"-p_"),
+        _after(
+            r"(?:docker|podman|nerdctl|buildah|skopeo|crane|oras|helm_registry|az|oc)_login", r"-p(?:_|=)"
+        ),
     ),
     ("ldap", _after(r"ldap\w+", r"-w_")),
     ("smbclient", _after("smbclient", "-U_?[\"']?[^\\s%\"']+%")),
     ("sqlcmd", _after("sqlcmd", r"-P_?")),
     ("zip", _after("(?:un)?zip", r"-P_?")),
     ("7z", _after("7z[ar]?", "-p")),
-    ("htpasswd", _after("htpasswd", r"""-[a-zA-Z]{0,20}b[a-zA-Z]{0,20}_[^\s"']+_[^\s"']+_""")),
+    (
+        "htpasswd",
+        _after(
+            "htpasswd",
+            r"""-(?:(?=[a-zA-Z]{0,20}n)[a-zA-Z]{0,20}b[a-zA-Z]{0,20}|[a-zA-Z]{0,20}b[a-zA-Z]{0,20}_[^\s"']+)_[^\s"']+_""",
+        ),
+    ),
     ("openssl", _after("openssl", r"-[kK]_")),
     ("mongo", _after(r"mongo\w*", r"-p_")),
     ("sqlplus", _after("sqlplus", r"[\w.-]+/")),
@@ -56,8 +75,8 @@ _COMMANDS = (
 )
 """What is in each text with such a command, in lower case, and how the password is found."""
 
-SETTING = "configure"
-"""What sets a value without an option."""
+WITHOUT_OPTION = ("configure", "sqlplus")
+"""What takes a secret without an option."""
 
 _SIGNS = tuple(sign for sign, _ in _COMMANDS)
 
@@ -70,7 +89,12 @@ _BEGINNING = 64
 
 def may_have_command(lowered: str) -> bool:
     """Returns True if a text could have one of the commands with an option."""
-    has_option = " -" in lowered or "'-" in lowered or '"-' in lowered or SETTING in lowered
+    has_option = (
+        " -" in lowered
+        or "'-" in lowered
+        or '"-' in lowered
+        or any(sign in lowered for sign in WITHOUT_OPTION)
+    )
     return has_option and any(sign in lowered for sign in _SIGNS)
 
 

@@ -1,4 +1,4 @@
-"""Secrets in other spellings: base64, hexadecimal, percent signs, texts that were cut off."""
+"""Secrets in other spellings: base64, hexadecimal, percent signs, colours, wide signs, and texts cut off."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ _ENCODED = re.compile(
 _CONTROLS = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _HEX = re.compile(r"[0-9a-fA-F]+")
 _QUOTED = re.compile(r"""(?<![^\s"'<>])[^\s"'<>%]{0,2000}(?:%[0-9A-Fa-f]{2}[^\s"'<>%]{0,2000})+""")
+QUOTED_SIGNS = ("%2", "%3", "%5")
+"""The beginnings of signs that part names from values."""
 _LONGEST_ENCODED = 8_192
 """Longer runs are pictures and files: only their beginning is looked into."""
 
@@ -87,6 +89,28 @@ def without_quoted(text: str, clean: Clean) -> tuple[str, int]:
 
     cleaned = _QUOTED.sub(replace, text)
     return (cleaned, count) if count else (text, 0)
+
+
+_COLOUR = re.compile(r"\x1b\[[0-9;:?]*[A-Za-z]")
+_STYLES = ("\x1b[", "\u00a0", "\uff1a", "\uff1d", "\u202f", "\u200b", "\ufeff")
+_PLAIN = str.maketrans(
+    {"\u00a0": " ", "\u202f": " ", "\uff1a": ":", "\uff1d": "=", "\u200b": None, "\ufeff": None}
+)
+
+
+def may_be_styled(text: str) -> bool:
+    """Returns True if a text has a terminal's colours, or spaces and signs that only look like ours."""
+    return any(style in text for style in _STYLES)
+
+
+def without_styled(text: str, clean: Clean) -> tuple[str, int]:
+    """The text without secrets that are found once its colours are left out and its wide signs are plain.
+
+    Where there are some, the text is the plain one; and 1 or 0.
+    """
+    spelled = _COLOUR.sub("", text).translate(_PLAIN)
+    cleaned = clean(spelled)
+    return (text, 0) if cleaned is spelled else (cleaned, 1)
 
 
 def without_torn(text: str) -> tuple[str, int]:

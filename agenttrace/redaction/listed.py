@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 
 from agenttrace.core.marks import REDACTED
-from agenttrace.redaction.markup import MARKUP
+from agenttrace.redaction.markup import CELL, MARKUP, NAMED_ELEMENT
 from agenttrace.redaction.naming import Names, may_be_word
 from agenttrace.redaction.values import is_name, is_opaque, is_placeholder, says_something
 
 _OPTION = re.compile(
-    r"""(?<!\S)--?(?P<name>[A-Za-z][\w-]{2,60})[ \t]+(?!-)["']?(?P<value>[^\s"']*[^\s"'`])"""
+    r"""(?<!\S)--?(?P<name>[A-Za-z][\w-]{2,60})[ \t]+(?!-)"""
+    r"""(?:(?P<quote>["'])(?=[^\s"'][^"'\n]{0,200}["'](?:[\s;|&)\\]|\Z))|["']?)"""
+    r"""(?P<value>(?(quote)[^"'\n]+|[^\s"']*[^\s"'`]))"""
 )
 _LISTED = re.compile(
     r"""(?<![\w"'])\\*b?(["'])-{0,2}(?P<name>[A-Za-z][\w.-]{2,60})\\*\1\s*,\s*(?:\\*["'](?:[Vv]alue|val|content)\\*["']\s*:\s*)?"""
@@ -18,7 +20,12 @@ _LISTED = re.compile(
 )
 
 LISTED_SIGNS = ('",', "',")
-FORMS = ((("--",), _OPTION), *MARKUP, (LISTED_SIGNS, _LISTED))
+_ENTRY = re.compile(
+    r"""(?<!\w)[Nn]ame["']?:[ \t]*["']?(?P<name>[\w.-]{2,60})["']?[ \t]*\r?\n"""
+    r"""[ \t]*["']?[Vv]alue["']?:[ \t]*["']?(?P<value>[^\s"'{}\[\]][^\s"']*)["']?[ \t]*(?=\r?\n|\Z)"""
+)
+"""An entry of YAML on two lines, as the environment of a container is written."""
+FORMS = ((("--",), _OPTION), *MARKUP, (("alue",), _ENTRY), (LISTED_SIGNS, _LISTED))
 """The forms, each with signs of which one is in every text that has it."""
 
 
@@ -42,6 +49,10 @@ def _is_secret(match: re.Match[str], pattern: re.Pattern[str], names: Names) -> 
         return False
     if not _hides(names, last_name(match["name"]), value):
         return False
+    if pattern is _ENTRY:
+        return not says_something(value)
+    if pattern in (CELL, NAMED_ELEMENT):
+        return is_opaque(value)
     if pattern not in (_OPTION, _LISTED):
         return True
     is_word = is_name(value) or not is_opaque(value.rpartition(" ")[2])

@@ -12,6 +12,18 @@ ATTRIBUTE = re.compile(
     r"""<[A-Za-z][^<>]{0,200}?\s(?:name|key|id|type)=["'](?P<name>[\w.-]{2,60})["']"""
     r"""[^<>]{0,200}?\svalue=["'](?P<value>[^"'<>]{1,4096})["']"""
 )
+ATTRIBUTE_BEHIND = re.compile(
+    r"""<[A-Za-z][^<>]{0,200}?\svalue=["'](?P<value>[^"'<>]{1,4096})["']"""
+    r"""[^<>]{0,200}?\s(?:name|key|id)=["'](?P<name>[\w.-]{2,60})["']"""
+)
+NAMED_ELEMENT = re.compile(
+    r"""<[A-Za-z][\w.:-]{0,60}\s[^<>]{0,100}?(?:name|key|id)=["'](?P<name>[\w.-]{2,60})["'][^<>]{0,100}>"""
+    r"""(?P<value>[^<>]{1,4096})</"""
+)
+CELL = re.compile(
+    r"""<(?P<cell>t[hd]|dt)\b[^<>]{0,100}>\s{0,9}(?:<\w+>)?(?P<name>[^<>]{2,60}?)\s{0,9}:?(?:</\w+>)?\s{0,9}</(?P=cell)>"""
+    r"""\s{0,20}<(?:td|dd)\b[^<>]{0,100}>\s{0,9}(?:<\w+>)?(?P<value>[^<>\s]{1,4096})"""
+)
 PROPERTY = re.compile(r"<key>(?P<name>[^<>]{2,60})</key>\s{0,20}<string>(?P<value>[^<>]{1,4096})</string>")
 
 PART = re.compile(
@@ -20,5 +32,13 @@ PART = re.compile(
 )
 """A field of a form that is sent in parts; in a text within a text its lines end with ``\\n``."""
 
-MARKUP = ((("</",), ELEMENT), (("value=",), ATTRIBUTE), (("<key>",), PROPERTY), (("form-data",), PART))
+MARKUP = (
+    (("</",), ELEMENT),
+    (("</",), NAMED_ELEMENT),
+    (("</td>", "</th>", "</dt>"), CELL),
+    (("value=",), ATTRIBUTE),
+    (("value=",), ATTRIBUTE_BEHIND),
+    (("<key>",), PROPERTY),
+    (("form-data",), PART),
+)
 """The patterns, each with what is in every text that has it."""

@@ -18,7 +18,7 @@ def may_have_others(lowered: str, look: Look) -> bool:
     Prose, which most texts are, has to pass for little: of what is no command, only what has a digit in a
     word is looked at.
     """
-    if look.has_hyphen and may_have_command(lowered):
+    if (look.has_hyphen or "sqlplus" in lowered) and may_have_command(lowered):
         return True
     if look.has_digit_in_word and (
         has_any(SIGNS, lowered) or (" is" in lowered and has_any(SHORT_SIGNS, lowered))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from agenttrace.core.marks import REDACTED, bytes_of
-from agenttrace.redaction.commands import SETTING, places_in_arguments
+from agenttrace.redaction.commands import WITHOUT_OPTION, places_in_arguments
 from agenttrace.redaction.naming import Names, may_be_word
 from agenttrace.redaction.shown import is_secret_path
 from agenttrace.redaction.tables import COLUMNS, ROWS, is_list, places_below_titles, without_columns_beside
@@ -51,9 +51,9 @@ def places_of_named(items: Sequence[Any], names: Names) -> dict[int, int]:
         is_header = type(items[0]) is dict and names.is_secret(name) and names.hides(name, value)
         if is_header or _is_named(name, value, names):
             return {1: 0}
-        return _places_in_command(items, names) if value[:1] == "-" else {}
+        return _places_in_command(items, names) if value[:1] == "-" or name in WITHOUT_OPTION else {}
     options = [place for place, item in enumerate(items) if type(item) is str and item[:1] == "-"]
-    if not options and SETTING not in items:
+    if not options and not any(word in items for word in WITHOUT_OPTION):
         return {}
     places = _places_in_command(items, names)
     for place in options:

@@ -6,21 +6,31 @@ import copy
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from agenttrace.core import semconv
-from agenttrace.core.changed import changed
 from agenttrace.core.digests import digest_of, secret_digest
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.interruptions import pass_on_interruption
 from agenttrace.core.jsonable import clean_text, jsonable, to_json
-from agenttrace.core.limits import CAPTURED, LONGEST_WHOLE, RECORDED, WHOLE
-from agenttrace.core.marks import REDACTED, Redacted, bytes_of, text_without_digests, without_digests
+from agenttrace.core.limits import CAPTURED, LONGEST_WHOLE
+from agenttrace.core.marks import REDACTED, Redacted, bytes_of
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span, SpanError
 from agenttrace.core.tool import REQUIRED, ToolDefinition
-from agenttrace.redaction.encodings import without_encoded, without_quoted, without_torn, without_zeros
-from agenttrace.redaction.harmless_copy import LONGEST_CACHED, MOST_CACHED, harmless_copy
+from agenttrace.redaction.encodings import (
+    QUOTED_SIGNS,
+    may_be_styled,
+    without_encoded,
+    without_quoted,
+    without_styled,
+    without_torn,
+    without_zeros,
+)
+from agenttrace.redaction.escaped import may_have_escaped, without_escaped
+from agenttrace.redaction.harmless_copy import LONGEST_CACHED, MOST_CACHED
+from agenttrace.redaction.json_text import may_be_data, without_secrets_of_data
 from agenttrace.redaction.names import NameRule, own_name, plain, rule_of
 from agenttrace.redaction.options import Level, OwnShape, checked, own_shapes
 from agenttrace.redaction.other_forms import may_have_others, without_others
@@ -28,15 +38,14 @@ from agenttrace.redaction.pairs import (
     NAMED_BESIDE,
     holds_beside,
     without_beside,
-    without_differences,
     without_listed,
 )
 from agenttrace.redaction.repeated import secret_texts, without_repeated
+from agenttrace.redaction.scores import score_without_secrets
 from agenttrace.redaction.shape_search import without_shape
 from agenttrace.redaction.shapes import ENCODED_RUN
-from agenttrace.redaction.shown import without_shown_arguments
 from agenttrace.redaction.signs import LONGEST_ID, PROSE, Look, is_id, look_at, shapes_in
-from agenttrace.redaction.texts import may_have_names, without_named
+from agenttrace.redaction.texts import has_any, may_have_names, without_named
 from agenttrace.redaction.together import may_hold_secret
 from agenttrace.redaction.values import hides, without_examples
 
@@ -47,10 +56,6 @@ SHORTEST_TEXT = 10
 """Shorter texts are not looked into: ``pwd=…`` needs more."""
 SHORTEST_OWN = 5
 """The same where shapes are looked for that the user asked for: ``a@b.co``."""
-_HOLD_DIFFERENCES = frozenset({"rows", "calls", "differences", "checks"})
-"""The details that say in which values a call differs."""
-_OF_DETAILS = replace(WHOLE, items=RECORDED.items)
-
 _NO_RULE = NameRule("", "", "whole", ())
 
 RedactCall = Callable[[str, Any], Any]
@@ -199,43 +204,7 @@ class Redaction:
 
     def score(self, score: Score) -> Score:
         """A score without secrets, and without digests, in its texts and details."""
-        changes: dict[str, Any] = {
-            "name": self.inside(clean_text(score.name)),
-            "reason": self._shown("reason", score.reason),
-        }
-        for name in ("diff", "error"):
-            text = getattr(score, name)
-            if text is not None:
-                changes[name] = self._shown(name, text)
-        for name in ("details", "metadata", "options", "example"):
-            if values := getattr(score, name):
-                harmless = harmless_copy(values, self)
-                if harmless is not None:
-                    changes[name] = (
-                        without_differences(harmless, self)
-                        if _HOLD_DIFFERENCES & harmless.keys()
-                        else harmless
-                    )
-                    continue
-                data = jsonable(dict(getattr(score, name)), limits=_OF_DETAILS)
-                clean = self.inside(without_digests(data))
-                changes[name] = without_differences(clean, self)
-        if score.evidence:
-            changes["evidence"] = self._texts("evidence", jsonable(dict(score.evidence)))
-        return changed(score, **changes)
-
-    def _texts(self, name: str, value: Any) -> Any:
-        """The redacted form of all texts in a value, each as a text of this name or under its own key."""
-        if isinstance(value, str):
-            return self.text(name, text_without_digests(value))
-        if isinstance(value, dict):
-            return {self.key(key): self._texts(key, item) for key, item in value.items()}
-        return [self._texts(name, item) for item in value] if isinstance(value, list) else value
-
-    def _shown(self, name: str, text: str) -> str:
-        """A text of a score. Live runs are redacted before they are scored, runs that were read are not."""
-        text = text_without_digests(clean_text(text))
-        return self.text(name, without_shown_arguments(text, self.is_secret, self._signs))
+        return score_without_secrets(score, self, self._signs)
 
     def tool(self, tool: ToolDefinition) -> ToolDefinition:
         """A tool's definition without secrets in texts and defaults: for one definition always the same."""
@@ -341,26 +310,41 @@ class Redaction:
         return harmless
 
     def _text(self, text: str) -> str:
+        if "\\" in text and may_have_escaped(text):  # first: to what comes later an escape is a letter
+            text, count = without_escaped(text, partial(self._uncounted, self._text_within))
+            self.redacted += count
         text, look = self._readable(text)
+        if may_be_styled(text):
+            text, count = without_styled(text, partial(self._uncounted, self._spelled))
+            self.redacted += count
         if look is PROSE and text[-1:] != "]":
             return text
-        if "%" in look.marks and ("%3" in text or "%2" in text):
-            text, count = without_quoted(text, self._spelled)
+        if "%" in look.marks and has_any(QUOTED_SIGNS, text):
+            text, count = without_quoted(text, partial(self._uncounted, self._spelled))
+            self.redacted += count
+        if look.marks and may_be_data(text, self, self._signs):
+            text, count = without_secrets_of_data(text, partial(self._uncounted, self.inside))
             self.redacted += count
         if look.run == ENCODED_RUN and self.level != "off":
-            text, count = without_encoded(text, self._spelled)
+            text, count = without_encoded(text, partial(self._uncounted, self._spelled))
             self.redacted += count
         if self.level != "off" and text[-1:] == "]":
             text, count = without_torn(text)
             self.redacted += count
         return text
 
+    def _text_within(self, text: str) -> str:
+        return self._text(text) if len(text) >= self.shortest else text
+
     def _spelled(self, text: str) -> str:
-        """What a part of a text spells, without secrets; what is found counts with that part."""
+        return self._readable(text)[0]
+
+    def _uncounted(self, clean: Callable[[Any], Any], part: Any) -> Any:
+        """A part of a text, or what it spells, without secrets; what is found counts with that part."""
         count = self.redacted
-        text, _ = self._readable(text)
+        part = clean(part)
         self.redacted = count
-        return text
+        return part
 
     def _readable(self, text: str) -> tuple[str, Look]:
         """The text without secrets that stand in it as they are, and what a look at it told."""

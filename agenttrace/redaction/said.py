@@ -32,7 +32,7 @@ _AFTER = re.compile(
 )
 _IN_SQL = re.compile(
     r"""(?i)(?:identified(?:\s+with\s+[\w'"]+)?\s+by(?:\s+password)?\s+|password\s+for\s+[^\s=]{1,200}\s*=\s*)"""
-    r"""[nN]?(?P<quote>["'])(?P<value>[^"'\r\n]+)"""
+    r"""[nN]?(?P<quote>["'])(?P<value>(?:(?!(?P=quote))[^\r\n])+)"""
 )
 _SPACED_NAME = re.compile(r"(?i)(?:[^\W_]\w{0,40}[ \t\u00a0]{1,3}){1,2}keys?\Z")
 """A name of several words on one line: those that end in *key* are found by no single word."""
@@ -50,6 +50,7 @@ _PASSWORD = re.compile(r"(?i)pass|pwd|otp|pin|code\b")
 _WORD_AND_NUMBER = re.compile(r"[A-Za-z-]+\d{1,4}")
 _SHORTEST_NUMBER = 4
 _LONGEST_WORD = 24
+_LONGEST_QUOTED = 200
 
 
 def without_said(text: str, names: Names) -> tuple[str, int]:
@@ -61,7 +62,7 @@ def without_said(text: str, names: Names) -> tuple[str, int]:
         if match is None or place < done:
             continue
         begin = match.start("value")
-        value = match["value"].rstrip(".,;:?)*]}")
+        value = _in_quotes(match) or match["value"].rstrip(".,;:?)*]}")
         if value.isalpha() and len(value) <= _LONGEST_WORD and value[1:].islower():
             continue
         if (
@@ -73,6 +74,16 @@ def without_said(text: str, names: Names) -> tuple[str, int]:
         pieces += (text[done:begin], REDACTED)
         done = begin + len(value)
     return ("".join((*pieces, text[done:])), len(pieces) // 2) if pieces else (text, 0)
+
+
+def _in_quotes(match: re.Match[str]) -> str:
+    """What stands in the quotes that a value begins with, where it has no blank; an empty text for none."""
+    quote, begin = match["quote"], match.start("value")
+    if quote is None or quote not in "\"'`":
+        return ""
+    end = match.string.find(quote, begin, begin + _LONGEST_QUOTED)
+    quoted = match.string[begin:end] if end > 0 else ""
+    return "" if any(map(str.isspace, quoted)) or "\\" in quoted else quoted
 
 
 def places_of_signs(text: str) -> list[int]:
@@ -96,6 +107,10 @@ def _is_secret(text: str, match: re.Match[str], value: str, names: Names) -> boo
     if match["sign"]:
         spaced = _SPACED_NAME.search(before)
         name = _name(spaced[0].split(), names) if spaced else ""
+        if name == "" and _PASSWORD.search(before):
+            words = _BETWEEN_WORDS.split(before.rpartition("\n")[2])[-_MOST_WORDS:]
+            words = [word for word in words if word]
+            name = "" if not words or names.is_secret(words[-1]) else _name(words, names)
         return name != "" and names.hides(name, value) and _reads_as_key(value)
     words = [word for word in _BETWEEN_WORDS.split(before)[-_MOST_WORDS:] if word]
     if not _reads_as_secret(text, match, value, words[-1], before[: -len(words[-1])]):

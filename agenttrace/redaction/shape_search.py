@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from agenttrace.core.marks import REDACTED
-from agenttrace.redaction.shapes import Shape
+from agenttrace.redaction.shapes import BEGIN, Shape
 
 _NO_WORD = 20
 _PARTS = re.compile(r"[-_.]")
+
+
+_AFTER_ESCAPE = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrtbfv])|(?<=\\u[0-9a-fA-F]{4})|(?<=\\x[0-9a-fA-F]{2}))"
+"""Where a value begins in a text with escapes: what belongs to one is no letter before it."""
+
+
+@lru_cache(maxsize=512)
+def pattern_in(shape: Shape, *, has_escapes: bool) -> re.Pattern[str]:
+    """What finds a shape in a text, which may have escapes."""
+    if not has_escapes:
+        return shape.pattern
+    return re.compile(shape.pattern.pattern.replace(BEGIN, _AFTER_ESCAPE), shape.pattern.flags)
 
 
 def looks_random(text: str) -> bool:
@@ -32,8 +45,9 @@ def looks_random(text: str) -> bool:
 
 def without_shape(shape: Shape, text: str) -> tuple[str, int]:
     """The text without what has this shape, and how many were found."""
+    pattern = pattern_in(shape, has_escapes="\\" in text)
     if not shape.random:
-        return shape.pattern.subn(shape.replacement, text)
+        return pattern.subn(shape.replacement, text)
     count = 0
 
     def replace(match: re.Match[str]) -> str:
@@ -43,5 +57,5 @@ def without_shape(shape: Shape, text: str) -> tuple[str, int]:
         count += 1
         return REDACTED
 
-    cleaned = shape.pattern.sub(replace, text)
+    cleaned = pattern.sub(replace, text)
     return (cleaned, count) if count else (text, 0)

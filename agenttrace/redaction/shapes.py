@@ -37,6 +37,8 @@ class Shape(NamedTuple):
 
 
 _GITLEAKS = "gitleaks"
+BEGIN = r"(?<![A-Za-z0-9])"
+"""Where a value begins."""
 _END = r"(?![A-Za-z0-9])"
 _HEX_ID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
@@ -45,7 +47,7 @@ def _shape(
     what: str, source: str, signs: str, pattern: str, *, random: bool = False, run: int = RUN
 ) -> Shape:
     """A row whose value begins where no letter or digit stands before it."""
-    compiled = re.compile(rf"(?<![A-Za-z0-9])(?:{pattern})")
+    compiled = re.compile(rf"{BEGIN}(?:{pattern})")
     return Shape(what, source, tuple(signs.split()), compiled, run, random)
 
 
@@ -223,7 +225,7 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "Slack app token", "Slack, gitleaks", "xapp- xwfp-", r"(?i:xapp|xwfp)-[A-Za-z0-9-]{16,}", random=True
     ),
-    _shape("Telegram bot token", "Telegram, gitleaks", ":aa", r"\d{6,16}:AA[\w-]{32,34}(?![\w-])"),
+    _shape("Telegram bot token", "Telegram, gitleaks", ":aa", r"(?:bot)?\d{6,16}:AA[\w-]{32,34}(?![\w-])"),
     _shape(
         "Discord bot token",
         "Discord, detect-secrets",
@@ -359,7 +361,7 @@ SHAPES: tuple[Shape, ...] = (
         "bearer token",
         "RFC 6750",
         ("bearer",),
-        re.compile(r"(?i:\bbearer\s+[A-Za-z0-9._~+/-]{16,}=*)"),
+        re.compile(rf"{BEGIN}(?i:bearer\s+[A-Za-z0-9._~+/-]{{16,}}=*)"),
         0,
         random=True,
     ),

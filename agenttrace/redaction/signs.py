@@ -6,6 +6,7 @@ import re
 import string
 from typing import NamedTuple
 
+from agenttrace.redaction.shape_search import pattern_in
 from agenttrace.redaction.shapes import ENCODED_RUN, RUN, SHAPES, Shape
 from agenttrace.redaction.texts import has_any
 
@@ -133,4 +134,5 @@ def shapes_in(text: str, lowered: str, look: Look) -> list[Shape]:
 def may_hold_shape(text: str, lowered: str, look: Look) -> bool:
     """Returns False only if none of several texts, one after the other on lines of their own, has a shape."""
     shapes = shapes_in(text, lowered, look)
-    return bool(shapes) and any(shape.pattern.search(text) is not None for shape in shapes)
+    has_escapes = "\\" in text
+    return any(pattern_in(shape, has_escapes=has_escapes).search(text) is not None for shape in shapes)

@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterator
 
 from agenttrace.core.marks import REDACTED
+from agenttrace.redaction.declared import declared_name, declared_names
 from agenttrace.redaction.listed import FORMS, LISTED_SIGNS, last_name, without_form
 from agenttrace.redaction.names import NAME_SIGNS
 from agenttrace.redaction.naming import Names, may_be_word
+from agenttrace.redaction.own_line import value_on_line
 from agenttrace.redaction.values import is_opaque, is_placeholder, says_something
 
 _OTHER_MARKS = ("--", "</", '",', "',", "\"'")
@@ -26,7 +28,7 @@ _NOT_IN_NAME = re.compile(r"[^\w.\\$-]")
 _ESCAPE = re.compile(r"\\+u([0-9a-fA-F]{4})")
 
 _NUMBER = re.compile(r"-?\d[\w.+-]*")
-_TEXT_VALUE = re.compile(r"""(\\*)([brufneBRUFNE]{0,2})(["'])(?!\[redacted\])""")
+_TEXT_VALUE = re.compile(r"""(\\*)([brufneLBRUFNE@$]{0,2})(["'])(?:\3\3)?(?!\[redacted\])""")
 _TO_QUOTE = {quote: re.compile(rf"(?:[^{quote}\\]|\\[\s\S])*") for quote in "\"'"}
 _TO_ESCAPED_QUOTE = {quote: re.compile(rf"[^{quote}\\]*") for quote in "\"'"}
 _IN_BRACKETS = re.compile(r"""["'{}\[\]]""")
@@ -38,12 +40,17 @@ _SCHEMA = re.compile(
 
 _BARE = re.compile(r"""[^\s"'`&;,<>(){}\[\]|]+""")
 _BARE_OF_URL = re.compile(r"""[^\s"'`&<>]+""")
+_IN_BRACES = re.compile(r"""\{([^{}\s"'=:,]+)\}(?=;|\s|["'`]|\Z)""")
+"""``Pwd={…};`` of ODBC."""
 _CODE_FOLLOWS = re.compile(r"""[(\[{]""")
 _BRACKET_FOLLOWS = re.compile(r"""\s+[(]""")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_]*(?:\.[A-Za-z_]\w*)*")
 _SCHEME = re.compile(
     r"(?i)(basic|bearer|token|digest|api-?key|negotiate|ntlm|hawk|aws4-hmac-sha256|ghtoken|sso-key|oauth)\s+(?=[^\s=])"
 )
+_FIELD = r"""\w+=(?:"[^"\r\n]*"|[^\s,"'<>]+)"""
+_FIELDS = re.compile(rf"{_FIELD}(?:\s*,\s*{_FIELD})*")
+"""What a scheme with several fields has: ``Token token="…"``, ``Hawk id="…", mac="…"``."""
 _REST_OF_LINE = re.compile(r"""[^\r\n"'`<>]+""")
 _COOKIES = re.compile(r"""\s*[\w.%-]+=[^\r\n"'`<>]*""")
 _NO_WORDS = ("",)
@@ -74,14 +81,16 @@ def may_hold_named(text: str, lowered: str, marks: str, names: Names, signs: tup
     if count * _DENSE > len(text) and not (has_any(NAME_SIGNS, lowered) or has_any(signs, lowered)):
         return False
     named = _names_in(text, marks) if count else set()
+    if "=" in marks and ("]" in text or "tr" in text or "ield(" in text):
+        named.update(declared_names(text))
     if ("'," in marks or '",' in marks) and has_any(LISTED_SIGNS, text):
         named |= _listed_names_in(text)
     for name in named:
         if names.is_secret(name):
             return True
-    return ("--" in marks or "<" in marks) and any(
+    return any(
         names.is_secret(last_name(match["name"]))
-        for signs_of_it, pattern in (FORMS[:-1] if "<" in marks else FORMS[:1])
+        for signs_of_it, pattern in FORMS[:-1]
         if has_any(signs_of_it, text)
         for match in pattern.finditer(text)
     )
@@ -215,7 +224,12 @@ class _Reader:
             if text[place - 1 : place] in ("=", "!", "<", ">"):  # a comparison
                 continue
             name, is_quoted = name_at_end(text[max(0, place - _WINDOW) : place])
-            if name and self.names.is_secret(name):
+            if (not name or not self.names.is_secret(name)) and separator[0] == "=":
+                name = declared_name(text, max(0, place - _WINDOW), place)
+                is_field = text[place - 1] == "]"
+                if name and self.names.is_secret(name):  # what code has there may be a word
+                    done = self._value(name, False, "=" if is_field else ":", place)
+            elif name and self.names.is_secret(name):
                 done = self._value(name, is_quoted, separator[0], place)
         if not self.pieces:
             return text, 0
@@ -232,6 +246,9 @@ class _Reader:
         text = self.text
         spaces = _WIDE_SPACES if is_quoted else _SPACES
         begin = _end(spaces, text, place + 1 + (text[place + 1 : place + 2] == ">"))
+        line = value_on_line(text, place, self.end) if may_be_word(name, self.names) else None
+        if line is not None and self.names.hides(name, text[line[0] : line[1]]):
+            return self._take(*line)
         opening = _TEXT_VALUE.match(text, begin)
         if opening is not None:
             return self._quoted(name, is_quoted or separator == "=", opening)
@@ -286,6 +303,9 @@ class _Reader:
         if scheme is None:
             return 0
         start = scheme.end()
+        fields = _FIELDS.match(self.text, start)
+        if fields is not None:
+            return self._take(start, fields.end())
         end = _end(_REST_OF_LINE, self.text, start)
         value = self.text[start:end].split(" ")[0] if scheme[1].lower() in _ONE_WORD else self.text[start:end]
         if is_placeholder(value) or not (is_opaque(value) or " " in value):
@@ -296,6 +316,9 @@ class _Reader:
         text = self.text
         match = _BARE.match(text, begin)
         if match is None:
+            braces = _IN_BRACES.match(text, begin) if separator == "=" else None
+            if braces is not None and is_opaque(braces[1]) and self.names.hides(name, braces[1]):
+                return self._take(*braces.span(1))
             return begin
         value = match[0] if match.end() <= self.end else text[begin : self.end]
         value = value.rstrip(".") if separator == ":" else value

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from agenttrace.redaction.encodings import QUOTED_SIGNS, may_be_styled
+from agenttrace.redaction.escaped import may_have_escaped
+from agenttrace.redaction.json_text import may_hold_data
 from agenttrace.redaction.naming import Names
 from agenttrace.redaction.other_forms import may_have_others, may_hold_others
 from agenttrace.redaction.shapes import ENCODED_RUN
 from agenttrace.redaction.signs import PROSE, Look, may_hold_shape
-from agenttrace.redaction.texts import may_hold_named
+from agenttrace.redaction.texts import has_any, may_hold_named
 
 _CUT = "…[+"
 
@@ -17,13 +20,18 @@ def may_hold_secret(text: str, lowered: str, look: Look, names: Names, signs: tu
     `lowered` is all of it in lower case, `look` what a look at it told, `signs` those of the user's names.
     """
     marks = look.marks
+    if "\\" in text and may_have_escaped(text):
+        return True  # what is quoted is looked at as what it spells, by itself
+    if may_be_styled(text):
+        return True
     has_others = look is not PROSE and may_have_others(lowered, look)
     if not (look.run or marks or has_others or "bearer" in lowered):
         return False
-    if look.run == ENCODED_RUN or _CUT in text or ("%" in marks and ("%2" in text or "%3" in text)):
+    if look.run == ENCODED_RUN or _CUT in text or ("%" in marks and has_any(QUOTED_SIGNS, text)):
         return True  # what is cut, or spelled in another way, is looked at by itself
     return (
-        may_hold_named(text, lowered, marks, names, signs)
+        may_hold_data(text, lowered, names, signs)
+        or may_hold_named(text, lowered, marks, names, signs)
         or may_hold_shape(text, lowered, look)
         or (has_others and may_hold_others(text, lowered, names))
     )

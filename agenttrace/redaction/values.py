@@ -171,11 +171,16 @@ _ELSEWHERE = re.compile(r"\S*://\S*|[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}|[
 _SIGN_WITHIN = re.compile(r"\w[!#$%^*]+\w")
 
 
+def is_measure(text: str) -> bool:
+    """Returns True for a measure, a moment, a version, or a name with a digit such as ``SHA256``."""
+    return _MEASURE.fullmatch(text) is not None
+
+
 def is_made_up(text: str) -> bool:
     """Returns True if a text in running prose is that of a password: letters with digits or signs."""
     if len(text) < _SHORTEST_OPAQUE or is_placeholder(text) or _is_path(text):
         return False
-    if _MEASURE.fullmatch(text) or _ELSEWHERE.fullmatch(text):
+    if is_measure(text) or _ELSEWHERE.fullmatch(text):
         return False
     if text.isdigit():
         return True

@@ -17,5 +17,5 @@ def check_finite(values: Iterable[Any]) -> None:
 
 def check_counts(*counts: Any) -> None:
     """Raise ValueError for a count that is negative, or no whole number."""
-    if not all(isinstance(count, Integral) and count >= 0 for count in counts):
+    if not all(isinstance(count, Integral) and int(count) >= 0 for count in counts):
         raise ValueError(f"counts are whole numbers from 0, got {', '.join(map(repr, counts))}")

@@ -1,0 +1,39 @@
+"""Names before ``=`` that are not the last word before it: in typed declarations, and of fields of forms."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_TYPE = r"(?:[\w.]*\[)?(?:str|string|String|Str|bytes|SecretStr|text|char)\]?(?:\s*\|\s*None|\?)?"
+_FORMS = (
+    re.compile(
+        r"(?P<name>[A-Za-z_]\w{1,60})\??(?:\s*:\s*|[ \t]+)(?:Final\[|[&*]?'static\s+)?[&*]{0,2}"
+        rf"{_TYPE}\s*(?==)"
+    ),
+    re.compile(r"(?P<name>[A-Za-z_]\w{1,60})\[\d*\]\s*(?==)"),
+    re.compile(r"""\[["']?(?P<name>[A-Za-z_][\w.-]{1,60})["']?\]\s*(?==)"""),
+    re.compile(
+        r"(?P<name>[A-Za-z_]\w{1,60})(?:\s*:[^=\n]{1,30})?\s*=\s*(?:\w+\.)?[Ff]ield\((?:[^()\n]{0,60},\s*)?default\s*(?==)"
+    ),
+)
+"""``api_key: str =``, ``const API_KEY: &str =``; ``char password[] =``; ``user[password]=``;
+``api_key: str = Field(default=``."""
+_ENDS = frozenset(")]tgrsSe?")
+"""What stands at the end of such a name."""
+
+
+def declared_name(text: str, begin: int, place: int) -> str:
+    """The name before a ``=`` at a place, which stands behind `begin`; an empty one where there is none."""
+    before = text[begin:place].rstrip()
+    if before[-1:] not in _ENDS:
+        return ""
+    matches = (match for form in _FORMS for match in form.finditer(text, begin, place + 1))
+    return next((match["name"] for match in matches if match.end() == place), "")
+
+
+def declared_names(text: str) -> Iterator[str]:
+    """All names before a ``=`` that are not the last word before it."""
+    for form in _FORMS:
+        for match in form.finditer(text):
+            yield match["name"]

@@ -1,0 +1,80 @@
+"""Secrets in quoted parts of a text with escapes, as JSON and `repr` write them: found in what they spell."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+
+Clean = Callable[[str], str]
+"""Returns the text without secrets: the same object where there are none."""
+
+_QUOTED = {
+    '"': re.compile(r'"((?>[^"\\]+|\\[\s\S])*)'),
+    "'": re.compile(r"'((?>[^'\\]+|\\[\s\S])*)"),
+}
+"""A part up to the quote that ends it, or to the end of a text that was cut."""
+_ESCAPE = re.compile(
+    r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U(000[0-9a-fA-F]{5}|0010[0-9a-fA-F]{4})|([\s\S]))"
+)
+_CONTROLS = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f", "v": "\v", "0": "\0", "a": "\a"}
+_HALVES = re.compile(r"[\ud800-\udbff][\udc00-\udfff]")
+
+
+def may_have_escaped(text: str) -> bool:
+    """Returns True if a quoted part of a text, which has a backslash, may have an escape."""
+    return '"' in text or "'" in text
+
+
+def without_escaped(text: str, clean: Clean) -> tuple[str, int]:
+    """The text without secrets that only what its quoted parts spell shows, and how many parts held one.
+
+    A token after ``\\n`` begins a line, and a table in a field of JSON has lines, once it is spelled out.
+    """
+    count = 0
+
+    def replace(match: re.Match[str]) -> str:
+        nonlocal count
+        if "\\" not in match[1]:
+            return match[0]
+        spelled = spelled_out(match[1])
+        cleaned = clean(spelled)
+        if cleaned is spelled:
+            return match[0]
+        count += 1
+        return match[0][0] + _escaped(cleaned, match[0][0])
+
+    for quote, pattern in _QUOTED.items():
+        if quote in text:
+            text = _sub(pattern, replace, text)
+    return text, count
+
+
+def _sub(pattern: re.Pattern[str], replace: Callable[[re.Match[str]], str], text: str) -> str:
+    """Each part replaced. Behind it the quote that ends it is left out: it begins no other."""
+    pieces: list[str] = []
+    done = place = 0
+    while (match := pattern.search(text, place)) is not None:
+        place = match.end() + 1
+        replaced = replace(match)
+        if replaced is not match[0] and replaced != match[0]:
+            pieces += (text[done : match.start()], replaced)
+            done = match.end()
+    return "".join((*pieces, text[done:])) if pieces else text
+
+
+def spelled_out(text: str) -> str:
+    """What a text with escapes of JSON or Python spells. A backslash before another letter is left out."""
+    spelled = _ESCAPE.sub(_letter, text)
+    return _HALVES.sub(lambda halves: halves[0].encode("utf-16", "surrogatepass").decode("utf-16"), spelled)
+
+
+def _letter(escape: re.Match[str]) -> str:
+    code = escape[1] or escape[2] or escape[3]
+    return chr(int(code, 16)) if code else _CONTROLS.get(escape[4], escape[4])
+
+
+def _escaped(text: str, quote: str) -> str:
+    if quote == '"':
+        return json.dumps(text, ensure_ascii=False)[1:-1]
+    return repr(f'"{text}')[2:-1]  # with a double quote in it, Python puts single ones around it

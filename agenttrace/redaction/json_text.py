@@ -1,0 +1,77 @@
+"""Secrets in a text that is JSON, or a Python literal, as data: tables, pairs, entries."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+from agenttrace.core.json_reader import InvalidJSON, json_or_literal, lenient_json
+from agenttrace.core.jsonable import jsonable
+from agenttrace.core.marks import REDACTED
+from agenttrace.redaction.names import NAME_SIGNS
+from agenttrace.redaction.naming import Names
+from agenttrace.redaction.texts import has_any
+
+_VALUE = re.compile(r"""(["'])(?P<name>[A-Za-z][^"'\\\n]{1,63})\1\s*[,\]})]""")
+"""A text that is no key: after a name that is a key, its value is found in the text as it stands."""
+_OPENING, _CLOSING = ("{", "[", "("), ("}", "]", ")")
+_STYLES: tuple[dict[str, Any], ...] = (
+    {},
+    {"separators": (",", ":")},
+    {"indent": 2},
+    {"indent": 4},
+)
+
+
+def may_be_data(text: str, names: Names, signs: tuple[str, ...]) -> bool:
+    """Returns True if a text may be data in which the name of a secret is a value, as in the head of a table.
+
+    `signs` are those of the user's names.
+    """
+    return (
+        text.lstrip()[:1] in _OPENING
+        and text.rstrip()[-1:] in _CLOSING
+        and _has_name_as_value(text, text.lower(), names, signs)
+    )
+
+
+def may_hold_data(text: str, lowered: str, names: Names, signs: tuple[str, ...]) -> bool:
+    """Returns False only if none of several texts, each on lines of its own, is such data."""
+    return any(opening in text for opening in _OPENING) and _has_name_as_value(text, lowered, names, signs)
+
+
+def _has_name_as_value(text: str, lowered: str, names: Names, signs: tuple[str, ...]) -> bool:
+    return (has_any(NAME_SIGNS, lowered) or has_any(signs, lowered)) and any(
+        names.is_secret(match["name"].strip()) for match in _VALUE.finditer(text)
+    )
+
+
+def without_secrets_of_data(text: str, inside: Callable[[Any], Any]) -> tuple[str, int]:
+    """The text of the data without its secrets, and how many times it was changed: 0 or 1.
+
+    It is written anew as it was, where that is one of the usual ways. Of data that is nested too deeply to be
+    looked into, nothing is left.
+    """
+    try:
+        data, is_json = lenient_json(text), True
+    except InvalidJSON:
+        data, is_json = json_or_literal(text.strip()), False
+        if type(data) is str:
+            return text, 0
+        data = jsonable(data)
+    try:
+        clean = inside(data)
+        return (text, 0) if clean == data else (_written(clean, data, text) if is_json else repr(clean), 1)
+    except RecursionError:
+        return REDACTED, 1
+
+
+def _written(clean: Any, data: Any, text: str) -> str:
+    """Clean data, written as `text` is, which is `data`."""
+    is_ascii = text.isascii()
+    style = next(
+        (style for style in _STYLES if json.dumps(data, ensure_ascii=is_ascii, **style) == text.strip()), {}
+    )
+    return json.dumps(clean, ensure_ascii=is_ascii, **style)

@@ -1,0 +1,79 @@
+"""Scores without secrets: in their reasons, diffs, details, and the values that they say differ."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Protocol
+
+from agenttrace.core.changed import changed
+from agenttrace.core.jsonable import clean_text, jsonable
+from agenttrace.core.limits import RECORDED, WHOLE
+from agenttrace.core.marks import text_without_digests, without_digests
+from agenttrace.core.score import Score
+from agenttrace.redaction.harmless_copy import Rules, harmless_copy
+from agenttrace.redaction.pairs import without_differences
+from agenttrace.redaction.shown import without_shown_arguments
+
+_HOLD_DIFFERENCES = frozenset({"rows", "calls", "differences", "checks"})
+"""The details that say in which values a call differs."""
+_OF_DETAILS = replace(WHOLE, items=RECORDED.items)
+
+
+class Redacts(Rules, Protocol):
+    """A redaction, as far as scores need it."""
+
+    def text(self, name: str, text: str) -> str:
+        """The redacted form of a text."""
+        ...
+
+    def inside(self, value: Any) -> Any:
+        """The redacted form of a value."""
+        ...
+
+    def key(self, key: str) -> str:
+        """A key without secrets in its own text."""
+        ...
+
+
+def score_without_secrets(score: Score, redaction: Redacts, signs: tuple[str, ...]) -> Score:
+    """A score without secrets, and without digests, in its texts and details; `signs` are those of the user's
+    names."""
+    changes: dict[str, Any] = {
+        "name": redaction.inside(clean_text(score.name)),
+        "reason": _shown(redaction, signs, "reason", score.reason),
+    }
+    for name in ("diff", "error"):
+        text = getattr(score, name)
+        if text is not None:
+            changes[name] = _shown(redaction, signs, name, text)
+    for name in ("details", "metadata", "options", "example"):
+        if values := getattr(score, name):
+            harmless = harmless_copy(values, redaction)
+            if harmless is not None:
+                changes[name] = (
+                    without_differences(harmless, redaction)
+                    if _HOLD_DIFFERENCES & harmless.keys()
+                    else harmless
+                )
+                continue
+            data = jsonable(dict(getattr(score, name)), limits=_OF_DETAILS)
+            clean = redaction.inside(without_digests(data))
+            changes[name] = without_differences(clean, redaction)
+    if score.evidence:
+        changes["evidence"] = _texts(redaction, "evidence", jsonable(dict(score.evidence)))
+    return changed(score, **changes)
+
+
+def _texts(redaction: Redacts, name: str, value: Any) -> Any:
+    """The redacted form of all texts in a value, each as a text of this name or under its own key."""
+    if isinstance(value, str):
+        return redaction.text(name, text_without_digests(value))
+    if isinstance(value, dict):
+        return {redaction.key(key): _texts(redaction, key, item) for key, item in value.items()}
+    return [_texts(redaction, name, item) for item in value] if isinstance(value, list) else value
+
+
+def _shown(redaction: Redacts, signs: tuple[str, ...], name: str, text: str) -> str:
+    """A text of a score. Live runs are redacted before they are scored, runs that were read are not."""
+    text = text_without_digests(clean_text(text))
+    return redaction.text(name, without_shown_arguments(text, redaction.is_secret, signs))

@@ -1,0 +1,121 @@
+"""A name and its value alone on a line: the end of the line says where the value ends."""
+
+import pytest
+
+from agenttrace.core.marks import REDACTED
+from agenttrace.redaction import Redaction
+
+PASSWORD = "Qz7{0}Kp9x{0}Lw4m"
+LINES = [
+    ("A=1\nDB_PASSWORD={}\nB=2", ";|&<>()[],`\"'"),
+    ("export DB_PASSWORD={}", ";|&<>()[],`\"'"),
+    ("[db]\npassword = {}\nuser=a", ";|&<>()[],`\"'"),
+    ("password: {}\nx: 1", ";|&<>()[],`\"'"),
+    ("'password': {}\nx: 1", "-.!"),
+    ("Password: {}\r\nUser: ann", ";|&<>()[],`\"'"),
+    ("**Password:** `{}`\n", ";|&<>()[],\"'"),
+    ('password: "{}"', " "),
+    ('run --password "{}" y', " "),
+    ("mysql -uroot -p'{}' db", "$;|&<>()"),
+    ("sshpass -p '{}' ssh h", "$;|&<>()"),
+    ("redis-cli -a '{}' ping", "$;|&<>()"),
+    ("curl -u 'ann:{}' h", '" '),
+    ("CREATE USER a WITH PASSWORD '{}';", '<>`"'),
+    ("ALTER USER a IDENTIFIED BY '{}';", '<>`"'),
+    ("Server=h;Pwd={{{}}};Uid=a", "-!."),
+]
+
+
+@pytest.mark.parametrize(
+    ("line", "sign"), [(line, sign) for line, signs in LINES for sign in signs], ids=repr
+)
+def test_a_password_with_signs_in_it_is_taken_out_whole(line, sign):
+    cleaned = Redaction().inside(line.format(PASSWORD.format(sign)))
+    assert "Qz7" not in cleaned
+    assert "Kp9x" not in cleaned
+    assert "Lw4m" not in cleaned
+    assert cleaned == line.format(REDACTED)
+
+
+SECRET = "Hx7qPz2vRk9L"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "env:\n  - name: DB_PASSWORD\n    value: {}\n",
+        "user[password]={}&user[name]=ann",
+        "Mot de passe : {}",
+        'api_key: str = "{}"',
+        '    api_key: str = Field(default="{}")',
+        'private readonly apiKey: string = "{}";',
+        'const API_KEY: &str = "{}";',
+        'const apiKey string = "{}"',
+        'char password[] = "{}";',
+        'string password = @"{}";',
+        'password = """{}"""',
+        "<tr><td>Password</td><td>{}</td></tr>",
+        '<add value="{}" key="password"/>',
+        '<string name="api_key">{}</string>',
+        "htpasswd -nb ann {}",
+        "docker login -u a -p={} registry",
+        "API key:\n```\n{}\n```",
+    ],
+)
+def test_a_secret_is_found_in_forms_that_code_and_pages_have(text):
+    assert Redaction().inside(text.format(SECRET)) == text.format(REDACTED)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "user%5Bpassword%5D={}&x=1",
+        "password\uff1a{}",
+        "密码\uff1a{}",
+        "パスワード\uff1a{}",
+        "password\u00a0=\u00a0{}",
+        "\x1b[1mpassword:\x1b[0m {}",
+        'Authorization: Token token="{}"',
+        'Authorization: Hawk id="a", ts="1", nonce="j", mac="{}"',
+        'Authorization: Digest username="a", realm="r", nonce="n", response="{}"',
+        "sqlplus scott/{}@db",
+    ],
+)
+def test_a_secret_is_found_in_forms_that_are_written_anew_or_go_as_a_whole(text):
+    cleaned = Redaction().inside(text.format(SECRET))
+    assert SECRET not in cleaned
+    assert REDACTED in cleaned
+
+
+def test_tokens_are_found_in_an_address_and_behind_a_colour():
+    bot = "6439815766:AAHkgafrfwA94hJ9WnywX0t0ZBfdTEmxI6C"
+    key = "gh" + "p_" + "a1B2c3D4" * 5
+    assert bot not in Redaction().inside(f"https://api.telegram.org/bot{bot}/sendMessage")
+    assert key not in Redaction().inside(f"\x1b[31m{key}\x1b[0m")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'password: "must be at least 8 characters"',
+        "password = get_password(x1)",
+        "token = tokens[i+1]",
+        'api_key=os.environ["KEY1"],',
+        "Password: required, 8 chars",
+        "password: Optional[str] = None",
+        "name: password\nvalue: required\n",
+        "- name: PASSWORD\n  value: ${PW}\n",
+        'token: str = Field(default="", description="x")',
+        "<td>Password</td><td>required</td>",
+        '<string name="forgot_password">Forgot your password?</string>',
+        'def f(password: str = "x"): pass',
+        'token: response.json()["token1"]',
+        "auth: oauth2,jwt1token",
+        '{"cmd": "mysql -u root -p", "cwd": "/x"}',
+        '"token": f"{x}-{y1}"',
+        "grant=password&user=ann1",
+        "key: value1;other2",
+    ],
+)
+def test_code_and_what_is_said_of_a_password_stay(text):
+    assert Redaction().inside(text) is text
