@@ -19,14 +19,18 @@ _FORMS = (
 )
 """``api_key: str =``, ``const API_KEY: &str =``; ``char password[] =``; ``user[password]=``;
 ``api_key: str = Field(default=``."""
+LONGEST = 80
+"""Letters before a separator among which its name is looked for."""
 _ENDS = frozenset(")]tgrsSe?")
 """What stands at the end of such a name."""
 
 
 def declared_name(text: str, begin: int, place: int) -> str:
     """The name before a ``=`` at a place, which stands behind `begin`; an empty one where there is none."""
-    before = text[begin:place].rstrip()
-    if before[-1:] not in _ENDS:
+    end = place
+    while end > begin and text[end - 1].isspace():
+        end -= 1
+    if text[end - 1 : end] not in _ENDS:
         return ""
     matches = (match for form in _FORMS for match in form.finditer(text, begin, place + 1))
     return next((match["name"] for match in matches if match.end() == place), "")
@@ -34,6 +38,8 @@ def declared_name(text: str, begin: int, place: int) -> str:
 
 def declared_names(text: str) -> Iterator[str]:
     """All names before a ``=`` that are not the last word before it."""
-    for form in _FORMS:
-        for match in form.finditer(text):
-            yield match["name"]
+    place = text.find("=")
+    while place >= 0:
+        if name := declared_name(text, max(0, place - LONGEST), place):
+            yield name
+        place = text.find("=", place + 1)

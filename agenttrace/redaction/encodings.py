@@ -92,7 +92,8 @@ def without_quoted(text: str, clean: Clean) -> tuple[str, int]:
 
 
 _COLOUR = re.compile(r"\x1b\[[0-9;:?]*[A-Za-z]")
-_STYLES = ("\x1b[", "\u00a0", "\uff1a", "\uff1d", "\u202f", "\u200b", "\ufeff")
+_ESCAPE = "\x1b"
+_WIDE = ("\u00a0", "\uff1a", "\uff1d", "\u202f", "\u200b", "\ufeff")
 _PLAIN = str.maketrans(
     {"\u00a0": " ", "\u202f": " ", "\uff1a": ":", "\uff1d": "=", "\u200b": None, "\ufeff": None}
 )
@@ -100,7 +101,7 @@ _PLAIN = str.maketrans(
 
 def may_be_styled(text: str) -> bool:
     """Returns True if a text has a terminal's colours, or spaces and signs that only look like ours."""
-    return any(style in text for style in _STYLES)
+    return _ESCAPE in text or (not text.isascii() and any(sign in text for sign in _WIDE))
 
 
 def without_styled(text: str, clean: Clean) -> tuple[str, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from agenttrace.core.json_reader import InvalidJSON, json_or_literal, lenient_json
@@ -16,7 +16,10 @@ from agenttrace.redaction.texts import has_any
 
 _VALUE = re.compile(r"""(["'])(?P<name>[A-Za-z][^"'\\\n]{1,63})\1\s*[,\]})]""")
 """A text that is no key: after a name that is a key, its value is found in the text as it stands."""
-_OPENING, _CLOSING = ("{", "[", "("), ("}", "]", ")")
+_BEGINNINGS, _ENDS = frozenset("{[( \t\r\n"), frozenset("}]) \t\r\n")
+DATA_ENDS = ("}", "]", ")")
+_PLACES = ("[", "(", "val", "content")
+"""What data has in which a name is a value: a list, or an entry with its value beside it."""
 _STYLES: tuple[dict[str, Any], ...] = (
     {},
     {"separators": (",", ":")},
@@ -25,26 +28,17 @@ _STYLES: tuple[dict[str, Any], ...] = (
 )
 
 
-def may_be_data(text: str, names: Names, signs: tuple[str, ...]) -> bool:
+def may_be_data(texts: Iterable[str], names: Names, signs: tuple[str, ...]) -> bool:
     """Returns True if a text may be data in which the name of a secret is a value, as in the head of a table.
 
     `signs` are those of the user's names.
     """
-    return (
-        text.lstrip()[:1] in _OPENING
-        and text.rstrip()[-1:] in _CLOSING
-        and _has_name_as_value(text, text.lower(), names, signs)
-    )
-
-
-def may_hold_data(text: str, lowered: str, names: Names, signs: tuple[str, ...]) -> bool:
-    """Returns False only if none of several texts, each on lines of its own, is such data."""
-    return any(opening in text for opening in _OPENING) and _has_name_as_value(text, lowered, names, signs)
-
-
-def _has_name_as_value(text: str, lowered: str, names: Names, signs: tuple[str, ...]) -> bool:
+    several = "\n".join([text for text in texts if text[:1] in _BEGINNINGS and text[-1:] in _ENDS])
+    lowered = several.lower()
+    if not has_any(_PLACES, lowered):
+        return False
     return (has_any(NAME_SIGNS, lowered) or has_any(signs, lowered)) and any(
-        names.is_secret(match["name"].strip()) for match in _VALUE.finditer(text)
+        names.is_secret(match["name"].strip()) for match in _VALUE.finditer(several)
     )
 
 

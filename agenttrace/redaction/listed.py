@@ -25,8 +25,15 @@ _ENTRY = re.compile(
     r"""[ \t]*["']?[Vv]alue["']?:[ \t]*["']?(?P<value>[^\s"'{}\[\]][^\s"']*)["']?[ \t]*(?=\r?\n|\Z)"""
 )
 """An entry of YAML on two lines, as the environment of a container is written."""
-FORMS = ((("--",), _OPTION), *MARKUP, (("alue",), _ENTRY), (LISTED_SIGNS, _LISTED))
-"""The forms, each with signs of which one is in every text that has it."""
+FORMS = (
+    ("--", ("--",), _OPTION),
+    *MARKUP,
+    (":", ("alue",), _ENTRY),
+    (",", LISTED_SIGNS, _LISTED),
+)
+"""The forms, each with punctuation, and signs of which one, that are in every text that has it."""
+MARKED_FORMS = {mark: [form for form in FORMS if form[0] == mark] for mark, _, _ in FORMS if mark != ","}
+"""All but those in lists, by their punctuation."""
 
 
 def without_form(text: str, pattern: re.Pattern[str], names: Names) -> tuple[str, int]:

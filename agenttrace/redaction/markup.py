@@ -33,12 +33,12 @@ PART = re.compile(
 """A field of a form that is sent in parts; in a text within a text its lines end with ``\\n``."""
 
 MARKUP = (
-    (("</",), ELEMENT),
-    (("</",), NAMED_ELEMENT),
-    (("</td>", "</th>", "</dt>"), CELL),
-    (("value=",), ATTRIBUTE),
-    (("value=",), ATTRIBUTE_BEHIND),
-    (("<key>",), PROPERTY),
-    (("form-data",), PART),
+    ("</", ("</",), ELEMENT),
+    ("</", ("</",), NAMED_ELEMENT),
+    ("</", ("</td>", "</th>", "</dt>"), CELL),
+    ("=", ("value=",), ATTRIBUTE),
+    ("=", ("value=",), ATTRIBUTE_BEHIND),
+    ("</", ("<key>",), PROPERTY),
+    ("-", ("form-data",), PART),
 )
-"""The patterns, each with what is in every text that has it."""
+"""The patterns, each with punctuation, and signs of which one, that are in every text that has it."""

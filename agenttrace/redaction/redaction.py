@@ -30,7 +30,7 @@ from agenttrace.redaction.encodings import (
 )
 from agenttrace.redaction.escaped import may_have_escaped, without_escaped
 from agenttrace.redaction.harmless_copy import LONGEST_CACHED, MOST_CACHED
-from agenttrace.redaction.json_text import may_be_data, without_secrets_of_data
+from agenttrace.redaction.json_text import DATA_ENDS, may_be_data, without_secrets_of_data
 from agenttrace.redaction.names import NameRule, own_name, plain, rule_of
 from agenttrace.redaction.options import Level, OwnShape, checked, own_shapes
 from agenttrace.redaction.other_forms import may_have_others, without_others
@@ -293,7 +293,11 @@ class Redaction:
         """
         text = "\n".join(texts)
         look, lowered = look_at(text), text.lower()
-        if not self._own_shapes and not may_hold_secret(text, lowered, look, self, self._signs):
+        if (
+            not self._own_shapes
+            and not may_hold_secret(text, lowered, look, self, self._signs)
+            and not (has_any(DATA_ENDS, text) and may_be_data(texts, self, self._signs))
+        ):
             return True
         return all(self.is_harmless(text) for text in texts if self.looks_into(text))
 
@@ -322,7 +326,7 @@ class Redaction:
         if "%" in look.marks and has_any(QUOTED_SIGNS, text):
             text, count = without_quoted(text, partial(self._uncounted, self._spelled))
             self.redacted += count
-        if look.marks and may_be_data(text, self, self._signs):
+        if look.marks and may_be_data((text,), self, self._signs):
             text, count = without_secrets_of_data(text, partial(self._uncounted, self.inside))
             self.redacted += count
         if look.run == ENCODED_RUN and self.level != "off":

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.declared import declared_name, declared_names
-from agenttrace.redaction.listed import FORMS, LISTED_SIGNS, last_name, without_form
+from agenttrace.redaction.listed import FORMS, LISTED_SIGNS, MARKED_FORMS, last_name, without_form
 from agenttrace.redaction.names import NAME_SIGNS
 from agenttrace.redaction.naming import Names, may_be_word
 from agenttrace.redaction.own_line import value_on_line
@@ -81,7 +81,7 @@ def may_hold_named(text: str, lowered: str, marks: str, names: Names, signs: tup
     if count * _DENSE > len(text) and not (has_any(NAME_SIGNS, lowered) or has_any(signs, lowered)):
         return False
     named = _names_in(text, marks) if count else set()
-    if "=" in marks and ("]" in text or "tr" in text or "ield(" in text):
+    if "=" in marks:
         named.update(declared_names(text))
     if ("'," in marks or '",' in marks) and has_any(LISTED_SIGNS, text):
         named |= _listed_names_in(text)
@@ -90,7 +90,9 @@ def may_hold_named(text: str, lowered: str, marks: str, names: Names, signs: tup
             return True
     return any(
         names.is_secret(last_name(match["name"]))
-        for signs_of_it, pattern in FORMS[:-1]
+        for mark, forms in MARKED_FORMS.items()
+        if mark in marks
+        for _, signs_of_it, pattern in forms
         if has_any(signs_of_it, text)
         for match in pattern.finditer(text)
     )
@@ -169,7 +171,7 @@ def without_named(text: str, names: Names) -> tuple[str, int]:
     Also where the text is cut off inside a value, or is JSON inside JSON.
     """
     text, count = _Reader(text, names).read()
-    for signs, pattern in FORMS:
+    for _, signs, pattern in FORMS:
         if has_any(signs, text):
             text, more = without_form(text, pattern, names)
             count += more

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from agenttrace.redaction.encodings import QUOTED_SIGNS, may_be_styled
 from agenttrace.redaction.escaped import may_have_escaped
-from agenttrace.redaction.json_text import may_hold_data
 from agenttrace.redaction.naming import Names
 from agenttrace.redaction.other_forms import may_have_others, may_hold_others
 from agenttrace.redaction.shapes import ENCODED_RUN
@@ -30,8 +29,7 @@ def may_hold_secret(text: str, lowered: str, look: Look, names: Names, signs: tu
     if look.run == ENCODED_RUN or _CUT in text or ("%" in marks and has_any(QUOTED_SIGNS, text)):
         return True  # what is cut, or spelled in another way, is looked at by itself
     return (
-        may_hold_data(text, lowered, names, signs)
-        or may_hold_named(text, lowered, marks, names, signs)
+        may_hold_named(text, lowered, marks, names, signs)
         or may_hold_shape(text, lowered, look)
         or (has_others and may_hold_others(text, lowered, names))
     )
