@@ -106,7 +106,12 @@ class Tracer:
         keep: str | None = None,
         join_opentelemetry: bool = True,
     ) -> None:
-        _check_name_and_switches(project_name, enabled=enabled, join_opentelemetry=join_opentelemetry)
+        _check_name_and_switches(
+            project_name,
+            enabled=enabled,
+            join_opentelemetry=join_opentelemetry,
+            context_in_threads=context_in_threads,
+        )
         if not is_whole(queue_limit, 1):
             raise ConfigError(f"queue_limit is a positive number of spans, got {queue_limit!r}")
         if not is_number(drain_seconds) or drain_seconds < 0:

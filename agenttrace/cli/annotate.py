@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from agenttrace.cli.store_option import store_option, store_to_read
+from agenttrace.cli.store_option import check_kept, store_option, store_to_read
 from agenttrace.redaction import Redaction
 from agenttrace.scoring.annotating import annotate as keep
 from agenttrace.scoring.annotating import expectation_in, stored_trace
@@ -34,6 +34,7 @@ def annotate(
         word["by"] = word["by"] or user_name()
         word["expected"] = None if word["expected"] is None else expectation_in(word["expected"])
         number = keep(source, project, Redaction(), trace_id, span_id, result, word)
+        check_kept(source)
     finally:
         source.close()
     click.echo(f"kept as {number[:12]}")

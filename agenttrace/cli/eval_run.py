@@ -18,10 +18,11 @@ from agenttrace.cli.main import INTERRUPTED, own_command
 from agenttrace.cli.progress import shown_progress
 from agenttrace.cli.report_options import ReportFiles, finish, report_options
 from agenttrace.cli.selection_options import SelectionOptions, selection_options
-from agenttrace.cli.store_option import store_option
+from agenttrace.cli.store_option import check_kept, store_option
 from agenttrace.cli.suite_options import SuiteOptions, suite_options
 from agenttrace.cli.update_options import UpdateOptions, update_options
 from agenttrace.core.deep_link import See
+from agenttrace.core.errors import StoreError
 from agenttrace.core.example import Example
 from agenttrace.core.protocols import Scorer
 from agenttrace.core.report import EvaluationFailed, EvaluationInterrupted, EvaluationReport
@@ -32,6 +33,7 @@ from agenttrace.evaluation.requirement import Requirement
 from agenttrace.evaluation.run import TIMEOUT, EvaluationOptions
 from agenttrace.reports.metrics import has_errored_metric
 from agenttrace.reports.requirements import requirements_of
+from agenttrace.reports.text import safe_line
 from agenttrace.runs.saved_baseline import left_out
 from agenttrace.scoring.redacted import redacted_report
 from agenttrace.store.viewer_note import see_in
@@ -131,6 +133,11 @@ def eval_run(
     tracer.flush(timeout=5.0)
     redacted = redacted_report(report, tracer.redaction)
     code = finish(redacted, code, files, comparison_with(before, redacted), see=_see(tracer))
+    try:
+        check_kept(tracer.store)
+    except StoreError as error:  # the report was printed by then
+        click.echo(f"Error: {safe_line(f'run {report.run_id[:8]}: {error}')}", err=True)
+        code = code or 2
     baseline.save(redacted, is_left_out)
     if code != INTERRUPTED:
         update.apply(str(task.dataset) if task else file, report, scorers, to_stderr=files.use_stdout)

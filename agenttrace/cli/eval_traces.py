@@ -12,7 +12,7 @@ import click
 from agenttrace.cli.fitted_table import Column, show_table
 from agenttrace.cli.json_output import echo_json
 from agenttrace.cli.loading import load_scorer
-from agenttrace.cli.store_option import store_option
+from agenttrace.cli.store_option import check_kept, store_option
 from agenttrace.cli.where_option import reading, say_that_none_match, where_option
 from agenttrace.core.query import Query
 from agenttrace.evaluation.run import TIMEOUT
@@ -65,6 +65,7 @@ def eval_traces(
     scorers = [load_scorer(name) for name in scorer_names]
     with reading(store) as (source, reads):
         scored = score_traces(source, scorers, query, progress=_progress(quiet), **options)
+        check_kept(source)
         if not scored.traces and not as_json:
             say_that_none_match(source, reads, query)
             return 0

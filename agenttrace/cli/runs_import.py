@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from agenttrace.cli.store_option import store_option
+from agenttrace.cli.store_option import check_kept, store_option
 from agenttrace.reports.text import safe_line
 from agenttrace.runs.file import read_run
 from agenttrace.store import open_store
@@ -19,6 +19,7 @@ def runs_import(file: str, store: str | None) -> None:
     target = open_store(store)
     try:
         target.write_report(report)
+        check_kept(target)
     finally:
         target.close()
     click.echo(f"run {report.run_id[:12]}: {safe_line(report.name)}, {len(report)} results")

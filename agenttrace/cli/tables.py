@@ -113,10 +113,11 @@ def _session_lines(reads: TraceReads, query: Query, limit: int) -> list[SessionF
         names.update(dict.fromkeys(facts.labels["session"]))
         if len(names) >= limit:
             break
-    return [
-        session_figures(name, list(reads.each_match(Query((Labelled("session", (name,)),)))))
-        for name in list(names)[:limit]
-    ]
+    traces = {
+        name: list(reads.each_match(Query((Labelled("session", (name,)),)))) for name in list(names)[:limit]
+    }
+    # SQLite ends a text at a NUL, so that a session with one in its name is not found by it.
+    return [session_figures(name, own) for name, own in traces.items() if own]
 
 
 def _tool(figures: ToolFigures) -> dict[str, Any]:

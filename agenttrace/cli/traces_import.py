@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import click
 
-from agenttrace.cli.store_option import store_option
+from agenttrace.cli.store_option import check_kept, store_option
 from agenttrace.core import semconv
 from agenttrace.core.batch import Batch
 from agenttrace.core.errors import AgentTraceError
@@ -54,7 +54,9 @@ def traces_import(files: Sequence[str], project: str | None, store: str | None) 
                 click.echo(f"Error: {safe_line(_named(file, error))}", err=True)
                 continue
             spans = [_ready(span, project, redaction) for span in spans]
-            click.echo(f"{safe_line(file)}: {_stored(spans, target)}")
+            stored = _stored(spans, target)
+            check_kept(target)
+            click.echo(f"{safe_line(file)}: {stored}")
             for problem in problems[:_SHOWN]:
                 click.echo(f"Error: {safe_line(problem)}", err=True)
             if unread_here > _SHOWN:

@@ -43,6 +43,10 @@ LOSSES: Mapping[str, Loss] = {
         "values were left out of their spans: too much waited for the store",
         "record less of large values with Tracer(limits=), or find out why the store is slow",
     ),
+    "left_at_end": Loss(
+        "spans were left when their process ended, and are lost",
+        "call tracer.flush(timeout=) before it ends; `agenttrace doctor` finds out why the store is slow",
+    ),
     "recording_errors": Loss(
         "calls were recorded in part: recording itself failed",
         "see what `agenttrace doctor` says: too little memory or stack is left in the process, a handler of "

@@ -239,8 +239,9 @@ class TakesRows(Protocol):
 class EndsWriting(Protocol):
     """Optional hook of a store: it is told that this process writes no more."""
 
-    def end(self) -> None:
-        """Told once all spans are stored. Quick; what it raises is logged."""
+    def end(self, losses: Mapping[str, int]) -> None:
+        """Told at the end of the process, with the spans that were not stored: how many, by reason, as in
+        `core.losses`. Quick; what it raises is logged."""
         ...
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from fnmatch import fnmatchcase
 from typing import Any
 
 from agenttrace.core.errors import ExpectationError, ScorerError, did_you_mean
@@ -15,7 +14,7 @@ from agenttrace.core.trace import Trace
 from agenttrace.expectations.matcher import Matcher, Unordered
 from agenttrace.expectations.pattern import Call
 from agenttrace.expectations.references import Ref
-from agenttrace.matching.selection import TAG, Selection, is_tagged, tags_of
+from agenttrace.matching.selection import TAG, Selection, has_tag, is_tagged, tags_of
 
 _WITHOUT_MATCHERS = LEAVES | {type(ANY)}
 UNKNOWN_TOOL = "no known tool has such a name"
@@ -110,7 +109,7 @@ def check_choice(
         return
     for chosen in selection.tools:
         word, words = _choice(chosen, tools, calls, trace, selection)
-        if not _chooses(word, words) and get_close_matches(word, words, n=1, cutoff=_MISSPELT):
+        if not has_tag(words, word) and get_close_matches(word, words, n=1, cutoff=_MISSPELT):
             what = "tag" if chosen.startswith(TAG) else "tool"
             raise ScorerError(f"tools={chosen!r} chooses no {what} that is known{did_you_mean(word, words)}")
 
@@ -120,7 +119,7 @@ def chooses_nothing(
 ) -> bool:
     """Whether no known tool is among those that `tools=` chooses, and it is known which there are."""
     return selection.tools is not None and not any(
-        not words or _chooses(word, words)
+        not words or has_tag(words, word)
         for word, words in (_choice(chosen, tools, calls, trace, selection) for chosen in selection.tools)
     )
 
@@ -137,10 +136,6 @@ def _choice(
         return chosen, known_names(tools, calls, trace, selection)
     tags = {tag for tool in tools.values() for tag in tool.tags}
     return chosen[len(TAG) :], tags.union(*map(tags_of, calls), *selection.kinds.values())
-
-
-def _chooses(word: str, words: Iterable[str]) -> bool:
-    return any(fnmatchcase(one, word) for one in words)
 
 
 def check_tags(selection: Selection, calls: Sequence[ToolCall], tools: Mapping[str, ToolDefinition]) -> None:

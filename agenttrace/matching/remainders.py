@@ -267,7 +267,7 @@ class Remainders:
             return None
         if all(rest == NOTHING for rest, _ in possible.values()):
             return NOTHING, min(missing for _, missing in possible.values())
-        if len(possible) == 1:
+        if len({self.plain(branch) for branch in possible}) == 1:  # without addresses there is one
             return next(iter(possible.values()))
         # How many stay empty depends on the branch that will be taken: they are counted then.
         return self._choice(possible), 0

@@ -138,7 +138,9 @@ class Selection:
         if not tags:
             return False
         tool_tags = self._tags_of(name, calls, known_tools)
-        return not may_be_left_out(name) if tool_tags is None else not tags.isdisjoint(tool_tags)
+        if tool_tags is None:
+            return not may_be_left_out(name)
+        return any(has_tag(tool_tags, tag) for tag in tags)
 
     def _tags_of(
         self, name: str, calls: Iterable[ToolCall], known_tools: Mapping[str, ToolDefinition]
@@ -172,8 +174,13 @@ def agent_matches(agent: str, path: str) -> bool:
 def _tool_matches(tool: str, call: ToolCall, selection: Selection) -> bool:
     if tool.startswith(TAG):
         known = tags_of(call) if is_tagged(call) else selection.kinds.get(selection.name_of(call.name), ())
-        return tool[len(TAG) :] in known
+        return has_tag(known, tool[len(TAG) :])
     return fnmatchcase(selection.name_of(call.name), tool)
+
+
+def has_tag(tags: Iterable[str], wanted: str) -> bool:
+    """Whether one of the tags is the wanted one, or fits it, which may be a glob."""
+    return any(fnmatchcase(tag, wanted) for tag in tags)
 
 
 def is_tagged(call: ToolCall) -> bool:

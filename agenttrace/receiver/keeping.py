@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
-from agenttrace.core.errors import StoreError, error_text
+from agenttrace.core.errors import ExportError, StoreError, error_text
 from agenttrace.core.interruptions import pass_on_interruption
 from agenttrace.core.json_reader import InvalidJSON, lenient_json
 from agenttrace.core.span import Span
@@ -124,7 +124,7 @@ class Keeper:
         except BaseException as error:  # choke-point: whatever the sink raises is an answer
             pass_on_interruption(error)
             self._warnings.warn(error_text(error), "receiver: spans could not be kept", error)
-            if isinstance(error, StoreError | OSError):
+            if isinstance(error, StoreError | ExportError | OSError):
                 return Outcome(503, "the store cannot be written now", retry_after=AWAY_SECONDS)
             return Outcome(400, f"the spans cannot be kept: {error_text(error)}")
         return Outcome()

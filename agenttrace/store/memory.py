@@ -26,6 +26,7 @@ from agenttrace.core.trace_reading import ReadSpans, read_with
 from agenttrace.core.watch import ScoreCounts, TraceCounts, WriterState
 from agenttrace.store import counts, failures
 from agenttrace.store.annotations import read_annotations
+from agenttrace.store.given_scores import redacted_scores
 from agenttrace.store.health import StoreHealth
 from agenttrace.store.human_scores import newest_words
 from agenttrace.store.queries import id_prefix, only_match
@@ -104,8 +105,8 @@ class MemoryStore(Store, KeepsUnsent, KeepsWatch):
         self.write(Batch(spans, send_to=self.send_to))
 
     def write_scores(self, scores: Sequence[tuple[str | None, str | None, Score]]) -> None:
-        """Keep scores alone, each with its trace id and span id (None: the whole trace); see `write`."""
-        self.write(Batch(scores=[ScoreRow(*row) for row in scores], send_to=self.send_to))
+        """Keep scores alone, redacted, each with its trace id and span id (None: the whole trace)."""
+        self.write(Batch(scores=redacted_scores(scores), send_to=self.send_to))
 
     def _keep(self, span: Span) -> int:
         """Keep a span; returns how many bytes it takes."""

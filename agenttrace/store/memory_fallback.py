@@ -6,6 +6,7 @@ import logging
 import sqlite3
 import time
 import uuid
+from collections.abc import Mapping
 from typing import Literal
 
 from agenttrace.core.batch import Batch
@@ -87,6 +88,14 @@ class MemoryFallback:
                 dropped=health.dropped,
                 cause=health.trouble or "",
             )
+
+    def note_losses(self, losses: Mapping[str, int], cause: Exception) -> None:
+        """Say to `agenttrace health` what this process lost at its end, in a file that it could not write."""
+        health = self._health
+        if health.path is not None and not self.occupied:
+            left = losses.get("left_at_end", 0)
+            dropped = sum(losses.values()) - left
+            write_note(health.path, since_ns=time.time_ns(), waiting=left, dropped=dropped, cause=str(cause))
 
     def put_back(self, db: sqlite3.Connection) -> None:
         """Write to the file what is kept besides batches."""

@@ -205,10 +205,13 @@ def connected(
     """
     if not isinstance(exporters, Sequence):
         raise ConfigError(f"exporters is a list, got {type(exporters).__name__}; write exporters=[…]")
+    for one in exporters:
+        if isinstance(one, type):
+            raise ConfigError(f"exporters holds the class {one.__name__}; make one: {one.__name__}(…)")
     senders = [sender for one in exporters if (sender := optional(one, Sender)) is not None]
     plain: list[Any] = [one for one in exporters if optional(one, Sender) is None]
     for exporter in plain:
-        if isinstance(exporter, type) or not callable(getattr(exporter, "export", None)):
+        if not callable(getattr(exporter, "export", None)):
             raise ConfigError(f"an exporter has export(spans), flush(timeout), close(); got {exporter!r}")
     keeping = optional(store, KeepsUnsent)
     if keeping is not None:

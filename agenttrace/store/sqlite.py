@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from agenttrace.core.annotation import Annotation
-from agenttrace.core.batch import Batch, Destination, Refusal, ScoreRow, Unsent, UnsentCounts
+from agenttrace.core.batch import Batch, Destination, Refusal, Unsent, UnsentCounts
 from agenttrace.core.errors import ExportError, StoreError
 from agenttrace.core.failure import Failure, Fingerprint, State
 from agenttrace.core.people import StoredScore
@@ -32,6 +32,7 @@ from agenttrace.store import evaluation_writes as writes
 from agenttrace.store.annotations import insert_annotations, read_annotations
 from agenttrace.store.connection import read
 from agenttrace.store.files import absolute, identity
+from agenttrace.store.given_scores import redacted_scores
 from agenttrace.store.health import StoreHealth
 from agenttrace.store.lock import ForkLock
 from agenttrace.store.memory_fallback import MemoryFallback
@@ -41,7 +42,7 @@ from agenttrace.store.span_writes import FunctionIds, insert_tools, keep_spans
 from agenttrace.store.table_rows import TableRows
 from agenttrace.store.work_queue import TableWorkQueue, replace_scores
 from agenttrace.store.writer import Action, Unavailable, Writer
-from agenttrace.store.writer_notes import WriterNotes, writers
+from agenttrace.store.writer_notes import NO_LOSSES, WriterNotes, writers
 
 if TYPE_CHECKING:
     from agenttrace.core.query import Query
@@ -156,8 +157,8 @@ class SQLiteStore(Store, KeepsUnsent, KeepsWatch, KeepsResults):
         self.write(Batch(spans))
 
     def write_scores(self, scores: Sequence[tuple[str | None, str | None, Score]]) -> None:
-        """Keep scores alone, each with its trace id and span id (None: the whole trace); see `write`."""
-        self.write(Batch(scores=[ScoreRow(*row) for row in scores]))
+        """Keep scores alone, redacted, each with its trace id and span id (None: the whole trace)."""
+        self.write(Batch(scores=redacted_scores(scores)))
 
     def _store(self, batches: Sequence[Batch], *rest: Callable[[sqlite3.Connection], None]) -> None:
         """Write batches, and what the functions in `rest` write, in one transaction."""
@@ -348,16 +349,22 @@ class SQLiteStore(Store, KeepsUnsent, KeepsWatch, KeepsResults):
     def writers(self) -> list[WriterState]:
         return self._read(writers, [])
 
-    def end(self) -> None:
-        """Note that this process writes no more. Waits for nobody, and raises nothing."""
+    def end(self, losses: Mapping[str, int] = NO_LOSSES) -> None:
+        """Note that this process writes no more. Waits for nobody, and raises nothing.
+
+        What it lost is noted where `agenttrace health` looks: in the file, or beside, where others hold it.
+        """
         self._fallback.note()
-        if not self._notes.begun:
+        if not self._notes.begun and not losses:
             return
         try:
             with self._exclusively(), self._waiting_at_most(_READY_TIMEOUT):
-                self._writer.write(lambda db, _: self._notes.note(db, self._health, ended=True))
-        except (Unavailable, ExportError, StoreError):
-            pass
+                self._writer.write(
+                    lambda db, _: self._notes.note(db, self._health, ended=True, losses=losses)
+                )
+        except (Unavailable, ExportError, StoreError) as cause:
+            if losses:
+                self._fallback.note_losses(losses, cause)
 
     def trace(self, trace_id: str) -> Trace | None:
         trace = self._stored_trace(trace_id)

@@ -9,6 +9,7 @@ import time
 import weakref
 from collections import Counter
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from agenttrace.core.jsonable import clean_text, to_json
@@ -23,6 +24,7 @@ KEPT_NS = 7 * 24 * 3600 * 10**9
 """For how long a process that is no longer seen stays on the list."""
 
 _LONGEST_PROGRAM = 200
+NO_LOSSES: Mapping[str, int] = MappingProxyType({})
 
 
 class WriterNotes:
@@ -46,23 +48,32 @@ class WriterNotes:
         self._recorders.add(recorder)
         return True
 
-    def note(self, db: sqlite3.Connection, health: StoreHealth, *, ended: bool = False) -> None:
-        """Note the counts, in an open transaction."""
+    def note(
+        self,
+        db: sqlite3.Connection,
+        health: StoreHealth,
+        *,
+        ended: bool = False,
+        losses: Mapping[str, int] = NO_LOSSES,
+    ) -> None:
+        """Note the counts, and the losses at the end, in an open transaction."""
         is_new = not self.begun
-        row = self.row(health, ended=ended)
+        row = self.row(health, ended=ended, losses=losses)
         if is_new:
             db.execute("DELETE FROM writers WHERE seen_ns < ?", (row[5] - KEPT_NS,))
         db.execute(
             "INSERT OR REPLACE INTO writers VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*row[:7], to_json(row[7]))
         )
 
-    def row(self, health: StoreHealth, *, ended: bool) -> tuple[Any, ...]:
+    def row(
+        self, health: StoreHealth, *, ended: bool, losses: Mapping[str, int] = NO_LOSSES
+    ) -> tuple[Any, ...]:
         """The row as it is now: id, machine, process, program, began, seen, ended, counts by name."""
         now = time.time_ns()
         self._again_at = time.monotonic() + EVERY_SECONDS
         self._id = self._id or os.urandom(8).hex()
         process = (self._id, _machine(), os.getpid(), _program())
-        return (*process, self._started_ns, now, now if ended else None, self._counts(health))
+        return (*process, self._started_ns, now, now if ended else None, {**losses, **self._counts(health)})
 
     def _counts(self, health: StoreHealth) -> Mapping[str, int]:
         counts: Counter[str] = Counter()

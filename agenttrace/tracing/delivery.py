@@ -326,12 +326,12 @@ class Delivery:
         finally:
             self._flushing.discard(thread)
 
-    def end(self) -> None:
-        """Tell the senders, and the store, that the process ends."""
+    def end(self, losses: Mapping[str, int]) -> None:
+        """Tell the senders, and the store, that the process ends, and what it lost, by reason."""
         for sender in self.senders:
             self._call_method("end", sender)
         if optional(self.store, EndsWriting) is not None:
-            self._call_method("end", self.store)
+            self._call_method("end", self.store, losses)
 
     def close(self) -> None:
         """Close senders and exporters, then the store, which holds what was not sent."""

@@ -14,6 +14,7 @@ from agenttrace.core.batch import Destination, ScoreRow
 from agenttrace.core.identity import clock_jumps, follow_clock, monotonic_ns
 from agenttrace.core.interruptions import pass_on_interruption
 from agenttrace.core.limits import RECORDED, Limits
+from agenttrace.core.losses import LOSSES
 from agenttrace.core.marks import left_out
 from agenttrace.core.protocols import BeginsAnew, Exporter, Sender, SpanSink, optional
 from agenttrace.process.fork_and_exit import at_end_of_child, at_fork
@@ -37,6 +38,9 @@ POLL_SECONDS = 0.05
 IDLE_SECONDS = 0.1
 RETRY_SECONDS = 0.2
 JOIN_SECONDS = 1.0
+_LAST_SECONDS = 0.1
+"""Seconds for which the end of the process waits for the worker to end, at least."""
+_MOST_FAILURES_AT_END = 3
 START_SECONDS = 1.0
 """How long a flush waits for a worker that is being started, before it stores by itself."""
 
@@ -145,6 +149,7 @@ class Pipeline:
         self._worker = worker  # the thread that started it may be held up before it can note that
         current.set(OFF)  # what a store or an exporter does is never recorded itself
         pause, ready, holder = 0.0, False, object()
+        failures = 0
         while True:
             try:
                 if not ready:
@@ -160,6 +165,9 @@ class Pipeline:
                     return
             except BaseException as error:  # choke-point: the worker outlives whatever is thrown into it
                 self._go_on_after(error, holder)
+                failures += self._stopping
+                if failures > _MOST_FAILURES_AT_END:  # of the interpreter it would be ended by force
+                    return
 
     def _go_on_after(self, error: BaseException, holder: object) -> None:
         """Give the turn back, and say why. Another exception may be thrown in meanwhile."""
@@ -276,13 +284,18 @@ class Pipeline:
         try:
             self._flush_patiently(patience)
         finally:
-            self._stop(patience.left())
-            self._delivery.end()
+            self._stop(max(patience.left(), _LAST_SECONDS))
+            self._delivery.end(self._losses())
             self.entrance = AtOnce(self.queue, self.store_here)
             # Traces under way. They are searched here, so that no call needs to register its trace.
             for scope in get_referrers(self.queue):
                 if type(scope) is Scope:
                     scope.queue = self.entrance
+
+    def _losses(self) -> dict[str, int]:
+        """How many spans were lost, by reason, also those that still wait."""
+        lost = {reason: count for reason, count in self.counts().items() if reason in LOSSES}
+        return {reason: count for reason, count in {**lost, "left_at_end": self._waiting()}.items() if count}
 
     def _flush_patiently(self, patience: Patience) -> None:
         """Flush for as long as spans get through, and say what is lost where they do not."""

@@ -28,6 +28,7 @@ from agenttrace.core.trace import Trace
 from agenttrace.core.trace_reading import ReadSpans, read_with
 from agenttrace.core.watch import ScoreCounts, TraceCounts, WriterState
 from agenttrace.process.fork_and_exit import at_fork
+from agenttrace.store.given_scores import redacted_scores
 from agenttrace.store.health import StoreHealth
 from agenttrace.store.memory_fallback import MemoryFallback
 from agenttrace.store.postgres import counts, evaluations, failures, reads, work
@@ -40,6 +41,7 @@ from agenttrace.store.queries import id_prefix
 from agenttrace.store.retention import Keep
 from agenttrace.store.rows import dataset_text, dataset_value
 from agenttrace.store.table_rows import TableRows
+from agenttrace.store.writer_notes import NO_LOSSES
 
 if TYPE_CHECKING:
     from agenttrace.core.query import Query
@@ -185,8 +187,8 @@ class PostgresStore(Store, KeepsWatch, KeepsResults):
         self.write(Batch(spans))
 
     def write_scores(self, scores: Sequence[tuple[str | None, str | None, Score]]) -> None:
-        """Keep scores alone, each with its trace id and span id (None: the whole trace); see `write`."""
-        self.write(Batch(scores=[ScoreRow(*row) for row in scores]))
+        """Keep scores alone, redacted, each with its trace id and span id (None: the whole trace)."""
+        self.write(Batch(scores=redacted_scores(scores)))
 
     def replace_scores(self, rows: Sequence[ScoreRow], same: Callable[[Score], Any]) -> None:
         """See `ReplacesScores.replace_scores`."""
@@ -500,11 +502,11 @@ class PostgresStore(Store, KeepsWatch, KeepsResults):
             self._writing.release()
         return not self._fallback.occupied
 
-    def end(self) -> None:
-        """Note that this process writes no more. Raises nothing."""
-        if self._row.begun and not self._fallback.occupied:
+    def end(self, losses: Mapping[str, int] = NO_LOSSES) -> None:
+        """Note that this process writes no more, and what it lost. Raises nothing."""
+        if (self._row.begun or losses) and not self._fallback.occupied:
             try:
-                self._to_write.write(lambda db: self._row.note(db, self._health, ended=True))
+                self._to_write.write(lambda db: self._row.note(db, self._health, ended=True, losses=losses))
             except (Away, StoreError):
                 pass
 

@@ -30,6 +30,7 @@ from agenttrace.core.watch import ScoreCounts, TraceCounts, WriterState
 from agenttrace.http.endpoint import ApiKey, checked_base_url
 from agenttrace.process.fork_and_exit import at_fork
 from agenttrace.store.bulk_scores import same_word
+from agenttrace.store.given_scores import redacted_scores
 from agenttrace.store.health import StoreHealth
 from agenttrace.store.memory import MemoryStore
 from agenttrace.store.memory_fallback import MemoryFallback
@@ -140,8 +141,8 @@ class RemoteStore(Store, KeepsWatch, KeepsResults):
         self.write(Batch(spans))
 
     def write_scores(self, scores: Sequence[tuple[str | None, str | None, Score]]) -> None:
-        """Keep scores alone, each with its trace id and span id (None: the whole trace); see `write`."""
-        self.write(Batch(scores=[ScoreRow(*row) for row in scores]))
+        """Keep scores alone, redacted, each with its trace id and span id (None: the whole trace)."""
+        self.write(Batch(scores=redacted_scores(scores)))
 
     def replace_scores(self, rows: Sequence[ScoreRow], same: Callable[[Score], Any]) -> None:
         """See `ReplacesScores.replace_scores`; the service tells which are the same by `same_word` alone."""
