@@ -134,3 +134,14 @@ def test_stats_tell_what_became_of_every_span(tracer):
 
 def test_its_text_names_the_project(tracer):
     assert repr(tracer) == "<Tracer 'test'>"
+
+
+def test_a_wrong_exporter_or_switch_says_what_to_write():
+    from agenttrace import ConfigError, OTLPExporter
+
+    with pytest.raises(
+        ConfigError, match=r"exporters holds the class OTLPExporter; make one: OTLPExporter\("
+    ):
+        Tracer("p", store="memory", exporters=[OTLPExporter])
+    with pytest.raises(ConfigError, match="context_in_threads is True or False, got 'no'"):
+        Tracer("p", store="memory", context_in_threads="no")

@@ -7,10 +7,11 @@ from typing import Any
 
 import click
 
-from agenttrace.cli.store_option import check_kept, store_option, store_to_read
+from agenttrace.cli.store_option import store_option, store_to_read
 from agenttrace.redaction import Redaction
 from agenttrace.scoring.annotating import annotate as keep
 from agenttrace.scoring.annotating import expectation_in, stored_trace
+from agenttrace.store.kept import check_kept
 
 
 @click.command("annotate")

@@ -18,7 +18,7 @@ from agenttrace.cli.main import INTERRUPTED, own_command
 from agenttrace.cli.progress import shown_progress
 from agenttrace.cli.report_options import ReportFiles, finish, report_options
 from agenttrace.cli.selection_options import SelectionOptions, selection_options
-from agenttrace.cli.store_option import check_kept, store_option
+from agenttrace.cli.store_option import store_option
 from agenttrace.cli.suite_options import SuiteOptions, suite_options
 from agenttrace.cli.update_options import UpdateOptions, update_options
 from agenttrace.core.deep_link import See
@@ -36,6 +36,7 @@ from agenttrace.reports.requirements import requirements_of
 from agenttrace.reports.text import safe_line
 from agenttrace.runs.saved_baseline import left_out
 from agenttrace.scoring.redacted import redacted_report
+from agenttrace.store.kept import check_kept
 from agenttrace.store.viewer_note import see_in
 from agenttrace.tasks import Task
 from agenttrace.tracer import Tracer

@@ -12,12 +12,13 @@ import click
 from agenttrace.cli.fitted_table import Column, show_table
 from agenttrace.cli.json_output import echo_json
 from agenttrace.cli.loading import load_scorer
-from agenttrace.cli.store_option import check_kept, store_option
+from agenttrace.cli.store_option import store_option
 from agenttrace.cli.where_option import reading, say_that_none_match, where_option
 from agenttrace.core.query import Query
 from agenttrace.evaluation.run import TIMEOUT
 from agenttrace.evaluation.stored_traces import Scored, score_traces
 from agenttrace.reports.terminal import number
+from agenttrace.store.kept import check_kept
 
 _EVERY = 1.0
 """Seconds between two words of progress on a terminal."""

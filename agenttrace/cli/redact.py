@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from agenttrace.cli.asking import agreed
 from agenttrace.cli.store_option import place, store_option
 from agenttrace.cli.where_option import reading, say_that_none_match, where_option
 from agenttrace.core.errors import StoreError
@@ -69,7 +70,7 @@ def redact(
             return
         count = count_text(len(ids), "trace")
         where = place(source)
-        if not yes and not click.confirm(f"redact {count} in {where}? It cannot be undone", err=True):
+        if not yes and not agreed(f"redact {count} in {where}? It cannot be undone"):
             click.echo("nothing was redacted", err=True)
             return
     try:

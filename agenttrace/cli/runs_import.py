@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
-from agenttrace.cli.store_option import check_kept, store_option
+from agenttrace.cli.store_option import store_option
 from agenttrace.reports.text import safe_line
 from agenttrace.runs.file import read_run
 from agenttrace.store import open_store
+from agenttrace.store.kept import check_kept
 
 
 @click.command("import")

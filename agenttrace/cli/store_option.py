@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from agenttrace.core.errors import ConfigError, StoreError
-from agenttrace.core.protocols import Store, TellsHealth, optional
+from agenttrace.core.protocols import Store
 from agenttrace.store import MemoryStore, SQLiteStore, open_store
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -49,16 +49,6 @@ def shared_store(where: str | None) -> Store:
     if isinstance(store, MemoryStore):
         raise ConfigError("a store in memory can only be seen by its own process; give --store a file")
     return store
-
-
-def check_kept(store: Store) -> None:
-    """Raise StoreError where what was given to a store is in memory only: it would end with the command."""
-    telling = optional(store, TellsHealth)
-    health = None if telling is None else telling.health()
-    trouble = getattr(health, "trouble", None)
-    if getattr(health, "mode", None) == "memory" and trouble:
-        where = getattr(store, "path", None) or place(store)
-        raise StoreError(f"{where} cannot be written, and nothing was kept: {trouble}")
 
 
 def place(store: Store) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from agenttrace.cli.asking import agreed
 from agenttrace.cli.store_option import place, store_option
 from agenttrace.cli.where_option import reading, say_that_none_match, where_option
 from agenttrace.core.query import Query
@@ -28,7 +29,7 @@ def traces_delete(store: str | None, query: Query, yes: bool) -> None:
             say_that_none_match(source, reads, query)
             return
         traces = count_text(len(ids), "trace")
-        if not yes and not click.confirm(f"delete {traces} from {place(source)}?", err=True):
+        if not yes and not agreed(f"delete {traces} from {place(source)}?"):
             click.echo("nothing was deleted", err=True)
             return
         deleted = sum(source.delete_trace(trace_id) for trace_id in ids)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import click
 
-from agenttrace.cli.store_option import check_kept, store_option
+from agenttrace.cli.store_option import store_option
 from agenttrace.core import semconv
 from agenttrace.core.batch import Batch
 from agenttrace.core.errors import AgentTraceError
@@ -22,6 +22,7 @@ from agenttrace.redaction import Redaction
 from agenttrace.redaction.received import redact_received
 from agenttrace.reports.text import safe_line
 from agenttrace.store import open_store
+from agenttrace.store.kept import check_kept
 from agenttrace.transcripts.reading import format_of, traces_from_transcript
 
 UNREAD = 2

@@ -10,7 +10,7 @@ from typing import Any
 
 from agenttrace.core.interruptions import thrown_in
 from agenttrace.core.library_values import BoundedHandler, library_handler, library_member
-from agenttrace.core.marks import not_opened
+from agenttrace.core.marks import left_out, not_opened
 from agenttrace.core.tagged import decimal_data
 
 Handler = Callable[[Any], Any]
@@ -304,6 +304,12 @@ def _is_pytz_zone(kind: type) -> bool:
     )
 
 
+def _items_of_deque(value: Any, most: int) -> list[Any]:
+    """The first items, with a mark for the rest."""
+    items = list(islice(value, min(most, sys.maxsize)))
+    return [*items, left_out(len(value) - len(items))] if len(value) > len(items) else items
+
+
 _WELL_KNOWN: tuple[tuple[str, str, Handler], ...] = (
     ("datetime", "datetime", _moment),
     ("datetime", "date", _iso_date),
@@ -323,7 +329,7 @@ _WELL_KNOWN: tuple[tuple[str, str, Handler], ...] = (
     (
         "collections",
         "deque",
-        BoundedHandler(lambda value, _, items: list(islice(value, min(items + 1, sys.maxsize)))),
+        BoundedHandler(lambda value, _, items: _items_of_deque(value, items)),
     ),
 )
 

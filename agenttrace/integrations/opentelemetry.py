@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -10,6 +12,7 @@ from agenttrace.core.errors import ConfigError, MissingDependency
 from agenttrace.core.identity import monotonic_ns
 from agenttrace.core.interruptions import raised_by_signal
 from agenttrace.core.jsonable import jsonable
+from agenttrace.core.limits import Limits
 from agenttrace.core.span import Span
 from agenttrace.otlp_in.arrival import ArrivedSpan, Event
 from agenttrace.otlp_in.facts import span_of
@@ -17,6 +20,7 @@ from agenttrace.redaction import Redaction
 from agenttrace.redaction.received import redact_received
 from agenttrace.tracing.context import current
 from agenttrace.tracing.default_recorder import recorder_of
+from agenttrace.tracing.freeze import LIGHT_TEXT
 from agenttrace.tracing.record import OBSERVED, SCOPE, ReceivedSpan, Recorder, Scope, key_of
 
 if TYPE_CHECKING:
@@ -78,10 +82,13 @@ class AgentTraceSpanProcessor(SpanProcessor):
             if scope is None:
                 return
 
-            def make(redaction: Redaction) -> Span:
-                return redact_received(_span(span, scope, parent), redaction)
-
-            record = ReceivedSpan(scope, monotonic_ns(), make)
+            weight = _weight_of(span)
+            if weight and not scope.pipeline.admit(weight):
+                light = _span(span, scope, parent, without_texts=True)  # the span itself is let go
+                make, weight = partial(redact_received, light), 0
+            else:
+                make = partial(_redacted, span, scope, parent)
+            record = ReceivedSpan(scope, monotonic_ns(), make, weight)
             if len(scope.queue) < scope.limit:
                 scope.queue.append(record)
             else:
@@ -179,8 +186,27 @@ def instrument(tracer: Any = None) -> TracerProvider:
     return result
 
 
-def _span(span: ReadableSpan, scope: Scope, parent: int | None) -> Span:
-    """A span of OpenTelemetry's SDK with its facts, in the trace that it belongs to."""
+def _weight_of(span: ReadableSpan) -> int:
+    """The characters of the long texts in a span's attributes and events."""
+    weight = 0
+    for attributes in (span.attributes, *(event.attributes for event in span.events)):
+        for value in (attributes or {}).values():
+            for text in value if type(value) is tuple else (value,):
+                if type(text) is str and len(text) > LIGHT_TEXT:
+                    weight += len(text)
+    return weight
+
+
+def _redacted(span: ReadableSpan, scope: Scope, parent: int | None, redaction: Redaction) -> Span:
+    return redact_received(_span(span, scope, parent), redaction)
+
+
+def _span(span: ReadableSpan, scope: Scope, parent: int | None, *, without_texts: bool = False) -> Span:
+    """A span of OpenTelemetry's SDK with its facts, in the trace that it belongs to.
+
+    Each attribute has at most as many characters as the values of one span may have together.
+    """
+    limits = replace(scope.limits, value=LIGHT_TEXT if without_texts else scope.limits.span)
     context = span.get_span_context()
     assert context is not None
     arrived = ArrivedSpan(
@@ -190,8 +216,8 @@ def _span(span: ReadableSpan, scope: Scope, parent: int | None) -> Span:
         span.name,
         span.start_time or 0,
         span.end_time or span.start_time or 0,
-        _plain(span.attributes),
-        [Event(event.name, event.timestamp, _plain(event.attributes)) for event in span.events],
+        _plain(span.attributes, limits),
+        [Event(event.name, event.timestamp, _plain(event.attributes, limits)) for event in span.events],
         span.status.status_code.value,
         span.status.description or "",
         "" if span.instrumentation_scope is None else span.instrumentation_scope.name,
@@ -201,5 +227,5 @@ def _span(span: ReadableSpan, scope: Scope, parent: int | None) -> Span:
     return made
 
 
-def _plain(attributes: Mapping[str, Any] | None) -> dict[str, Any]:
-    return {str(key): jsonable(value) for key, value in (attributes or {}).items()}
+def _plain(attributes: Mapping[str, Any] | None, limits: Limits) -> dict[str, Any]:
+    return {str(key): jsonable(value, limits=limits) for key, value in (attributes or {}).items()}

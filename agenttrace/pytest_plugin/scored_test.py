@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import wraps
 from types import TracebackType
@@ -28,6 +28,7 @@ from agenttrace.pytest_plugin.suite import named_as, store_named, suite_of
 from agenttrace.runs.compare import compare_runs
 from agenttrace.runs.record import record_of_report
 from agenttrace.scoring.closed_loop import advice_for
+from agenttrace.scoring.copies import copied_input
 from agenttrace.scoring.redacted import redacted_report
 from agenttrace.simulation.simulation import Simulation
 from agenttrace.store.viewer_note import see_in
@@ -48,7 +49,7 @@ def scored(item: pytest.Function, test: Callable[..., Any], example: Example) ->
         __tracebackhide__ = True
         while marked.has_another_trial:
             with marked.trial() as trial:
-                trial.output = await test(**arguments)
+                trial.output = await test(**marked.own(arguments))
             evaluation = marked.evaluation(trial)
             await evaluation.engine.run_async()
             marked.add(evaluation, trial.error)
@@ -59,7 +60,7 @@ def scored(item: pytest.Function, test: Callable[..., Any], example: Example) ->
         __tracebackhide__ = True
         while marked.has_another_trial:
             with marked.trial() as trial:
-                trial.output = test(**arguments)
+                trial.output = test(**marked.own(arguments))
             evaluation = marked.evaluation(trial)
             evaluation.engine.run()
             marked.add(evaluation, trial.error)
@@ -132,6 +133,18 @@ class _MarkedTest:
         self._last: Evaluation | None = None
         self._raised: Exception | None = None
         self.quarantine = None if example.quarantine is None else Quarantine.parse(example.quarantine)
+
+    def own(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of one trial: what is of the example is a copy, which the agent may change."""
+        own = dict(arguments)
+        values: Any = self.example.input
+        whole = copied_input(values)
+        for name, value in arguments.items():
+            if value is self.example:
+                own[name] = self.example.model_copy(update={"input": whole})
+            elif isinstance(whole, Mapping) and value is values.get(name, own):
+                own[name] = whole[name]
+        return own
 
     @property
     def requirements(self) -> tuple[Requirement, ...]:

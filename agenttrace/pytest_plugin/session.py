@@ -34,6 +34,7 @@ from agenttrace.runs.record import record_of_report, without_diffs
 from agenttrace.runs.saved_baseline import LeftOut, narrowed, save_baseline
 from agenttrace.scoring.redacted import redacted_report
 from agenttrace.store import open_store
+from agenttrace.store.kept import check_kept
 from agenttrace.updates.update import ExampleChange, change_of, updated
 
 _MEMORY_STORES: dict[int, Store] = {}
@@ -247,6 +248,7 @@ def _keep(report: EvaluationReport, rows: Sequence[Mapping[str, Any]]) -> Iterat
             continue
         try:
             store.write_report(report)
+            check_kept(store)
         except Exception as error:  # choke-point: the tests have their outcomes, whatever the store says
             yield f"the run could not be stored: {error_text(error)}"
         else:

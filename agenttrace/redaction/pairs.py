@@ -17,10 +17,11 @@ _LONGEST_NAME = 64
 _NAMES_OF_VALUES = (
     *("name", "key", "header", "field", "Name", "Key", "NAME", "KEY"),
     *("id", "label", "title", "parameter", "variable", "option"),
+    *("Header", "Field", "Id", "Label", "Parameter", "Variable", "Option", "ParameterKey"),
 )
-VALUES = ("value", "Value", "VALUE", "val")
+VALUES = ("value", "Value", "VALUE", "val", "ParameterValue")
 _LONGEST_BYTES = 4_096
-NAMED_BESIDE = frozenset({"Value", "VALUE", "val", "index", "netloc", *COLUMNS})
+NAMED_BESIDE = frozenset({"Value", "VALUE", "val", "ParameterValue", "index", "netloc", *COLUMNS})
 """Keys beside which a name may stand: of entries such as ``{"Name": …, "Value": …}``, of tables, of an
 address. `value`, which is found in much else, is asked for by itself."""
 _ADDRESS = re.compile(r"([^:@/\s]*):[^@/\s]+@")

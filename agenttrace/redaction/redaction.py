@@ -45,6 +45,7 @@ from agenttrace.redaction.scores import score_without_secrets
 from agenttrace.redaction.shape_search import without_shape
 from agenttrace.redaction.shapes import ENCODED_RUN
 from agenttrace.redaction.signs import LONGEST_ID, PROSE, Look, is_id, look_at, shapes_in
+from agenttrace.redaction.streamed import without_split
 from agenttrace.redaction.texts import has_any, may_have_names, without_named
 from agenttrace.redaction.together import may_hold_secret
 from agenttrace.redaction.values import hides, without_examples
@@ -173,6 +174,10 @@ class Redaction:
             self.failed += 1
             return REDACTED
 
+    def stream(self, items: list[Any]) -> list[Any]:
+        """The items that a stream yielded, without secrets that are split over several of them."""
+        return without_split(items, self._text_within)
+
     def text(self, name: str, text: str) -> str:
         """The redacted form of a text. It stays a text, whatever the user's own function returns."""
         if self.call is None:
@@ -243,7 +248,7 @@ class Redaction:
                         name += "'"
                 else:
                     name = key
-                items[name] = self._item(key, item)
+                items[name] = item if key == "token" and "logprob" in value else self._item(key, item)
             if "value" in value or not NAMED_BESIDE.isdisjoint(value):
                 without_beside(value, items, self, self._taken_out)
             return items

@@ -49,6 +49,10 @@ _COUNTED = re.compile(
 _PASSWORD = re.compile(r"(?i)pass|pwd|otp|pin|code\b")
 _WORD_AND_NUMBER = re.compile(r"[A-Za-z-]+\d{1,4}")
 _SHORTEST_NUMBER = 4
+_SQL_TYPE = re.compile(
+    r"(?i)(?:n?(?:var)?(?:char|binary)2?|bit|text|blob|numeric|decimal|number|float|timestamp)\d{0,2}\("
+)
+"""The type of a column, ``password VARCHAR(255)``."""
 _LONGEST_WORD = 24
 _LONGEST_QUOTED = 200
 
@@ -68,6 +72,7 @@ def without_said(text: str, names: Names) -> tuple[str, int]:
         if (
             text.startswith(REDACTED, begin)
             or is_placeholder(value)
+            or _SQL_TYPE.match(value)
             or not _is_secret(text, match, value, names)
         ):
             continue

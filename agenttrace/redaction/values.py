@@ -17,7 +17,8 @@ _SCHEMES = frozenset({"apiKey", "http", "oauth2", "openIdConnect", "mutualTLS"})
 _STAND_IN = re.compile(
     r"""[$%@]?\$?\{\{?[^{}"':]*\}?\}?|\$\{[^{}]*\}?|\$\(.*|\$\w+|%\w+%|<[^<>]*>?|\*+|[xX]{3,}|\.+|…|-+|\?+|:\w+|%[sdr]|\[redacted\].*|\#+
     |(?i:none|null|nil|true|false|undefined|required|optional|redacted|masked|n/a|unset|changeme)
-    |(?i:your|my|insert|enter|add|put)[_ -](?:\w+[_ -])*(?:key|token|password|secret|here)s?(?:[_ -]\w+)*""",
+    |(?i:(?:your|my|insert|enter|add|put)[_ -](?:\w+[_ -])*(?:key|token|password|secret|here)s?
+    (?:[_ -]\w+)*)""",
     re.VERBOSE | re.DOTALL,
 )
 _WORD = re.compile(
@@ -30,6 +31,8 @@ _SCHEME = re.compile(
     r"(?i:basic|bearer|digest|oauth2?|saml2?|sso|ldap|kerberos|ntlm|negotiate|oidc|mtls|api[_-]?key)"
 )
 _PATH = re.compile(r"(?:~|\.{0,2}/|[A-Za-z]:[\\/]|file:)[\w ./\\:~@%-]*")
+_SEED_PHRASE = re.compile(r"(?:[a-z]{3,8} ){11,23}[a-z]{3,8}")
+"""The words of a wallet, twelve to twenty-four of BIP 39's list."""
 _OF_PEOPLE = "numbers of people"
 """A mapping under such a name, ``credit_card_17``, holds more than the number: its own names tell."""
 _SHORTEST_OPAQUE = 4
@@ -150,7 +153,7 @@ def _hides_text(rule: NameRule, text: str) -> bool:
     if _STAND_IN.fullmatch(text.strip()) or _is_path(text):
         return False
     if rule.weight == "if opaque":
-        return is_opaque(text)
+        return is_opaque(text) or _SEED_PHRASE.fullmatch(text) is not None
     return not ("auth" in rule.words and _SCHEME.fullmatch(text))
 
 

@@ -6,7 +6,8 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from agenttrace.core.errors import StoreError
@@ -27,6 +28,24 @@ def identity(path: str) -> Identity | None:
     except FileNotFoundError:
         return None
     return status.st_dev, status.st_ino
+
+
+@contextmanager
+def kept_under_another_name(path: str) -> Iterator[None]:
+    """Put a file, if there is one, back to its path at the end, should it be removed meanwhile."""
+    other = f"{path}.{os.getpid()}"
+    try:
+        os.link(path, other)
+    except OSError:  # none is there, or the file system has no second names
+        yield
+        return
+    try:
+        yield
+    finally:
+        if os.path.lexists(path):
+            os.unlink(other)
+        else:
+            os.rename(other, path)
 
 
 def absolute(path: str | Path) -> str:

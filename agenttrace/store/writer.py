@@ -24,6 +24,7 @@ from agenttrace.store.health import StoreHealth
 from agenttrace.store.lock import FileLock
 from agenttrace.store.span_writes import FunctionIds
 
+_LOG = files.SUFFIXES[1]
 T = TypeVar("T")
 
 Action = Callable[[sqlite3.Connection, FunctionIds], T]
@@ -58,6 +59,7 @@ class Writer:
         self._functions = FunctionIds()
         self._db: sqlite3.Connection | None = None
         self._file: files.Identity | None = None
+        self._log: files.Identity | None = None
         self._group: log_owner.DatabaseFiles | None = None  # None once others may get its numbers
         self._steps = 0
         self._timeout_set = 0.0
@@ -116,6 +118,7 @@ class Writer:
         try:
             self._notice_a_lost_file()  # while we waited
             self._notice_an_emptied_file()
+            self._notice_a_removed_log()
             if self._db is None:
                 self._open()
             assert self._db is not None
@@ -158,6 +161,8 @@ class Writer:
             db.execute(f"PRAGMA busy_timeout = {int(self.timeout * 1000)}")
             self._timeout_set = self.timeout
         value = self._run(db, action)
+        if self._log is None:
+            self._log = files.identity(self.path + _LOG)
         try:
             cut_log(db, self.path, self.timeout)
             if self._old_rows:
@@ -237,6 +242,26 @@ class Writer:
             self._stored_here = 0
             raise Emptied("it was emptied while in use")
 
+    def _notice_a_removed_log(self) -> None:
+        """Close a connection whose log another process has removed, under the lock.
+
+        By POSIX a process loses all its locks on a file when it closes any descriptor of it, as where the
+        program itself copies the store. Then the next process to end takes itself for the last one: its
+        SQLite folds the log into the file, with all that was written here, and removes it. What this
+        connection wrote from then on would be lost, or lie over what others wrote. Closed now, it writes
+        nothing that is not in the file yet. It may take a log that others have begun for its own, and
+        remove that by its name, so this is kept under another one meanwhile.
+        """
+        if self._db is None or self._log is None or files.identity(self.path + _LOG) == self._log:
+            return
+        self._health.reopened += 1
+        with files.kept_under_another_name(self.path + _LOG):
+            with suppress(
+                sqlite3.Error
+            ):  # somebody may have removed it by hand: then it is not in the file yet
+                self._db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+            self._close()
+
     def _move_aside(self, error: Exception) -> None:
         damaged_file = self._file
         self._release()
@@ -281,6 +306,8 @@ class Writer:
             return
         has_lock = self._lock_briefly()
         try:
+            if has_lock:
+                self._notice_a_removed_log()
             self._close()
             self._group = None
             if has_lock and not os.path.lexists(self.path + "-wal"):
@@ -299,7 +326,7 @@ class Writer:
 
     def _close(self) -> None:
         db, self._db = self._db, None
-        self._file = None
+        self._file = self._log = None
         if db is not None:
             try:
                 db.close()
@@ -319,7 +346,7 @@ class Writer:
         """
         self._lock.forget()
         connection, self._db = self._db, None
-        self._file = None
+        self._file = self._log = None
         if connection is not None:
             atexit.register(_keep_for_good, connection)
 

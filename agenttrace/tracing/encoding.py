@@ -18,7 +18,7 @@ from agenttrace.core.span import Span
 from agenttrace.core.span_rows import SpanKind, SpanRow
 from agenttrace.redaction import Redaction
 from agenttrace.redaction.pairs import holds_named, is_named_value
-from agenttrace.tracing.finish import finish, rules_for
+from agenttrace.tracing.finish import finish, is_stream, rules_for
 from agenttrace.tracing.freeze import Frozen
 from agenttrace.tracing.observed_function import ObservedFunction
 from agenttrace.tracing.packing import unpack
@@ -97,7 +97,7 @@ class Encoder:
         rules = observed.rules
         if rules[0] is not self.redaction:
             rules = observed.rules = rules_for(observed, self.redaction)
-        if rules[1] or not self._keeps_outputs or observed.rebinding is not None:
+        if rules[1] or not self._keeps_outputs or observed.rebinding is not None or is_stream(extra):
             raise NotPlain
         project, kind = scope.project, observed.kind
         if kind is None or kind[0] is not rules or kind[1].project != project:

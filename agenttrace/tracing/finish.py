@@ -25,6 +25,7 @@ from agenttrace.tracing.record import (
     OBSERVED,
     PARENT,
     SCOPE,
+    SECRETS,
     ReceivedSpan,
     Record,
     Scope,
@@ -57,6 +58,8 @@ def finish(record: Record, redaction: Redaction) -> Span:
     limits = scope.limits
     span.input = None if arguments is None else _inputs(observed, arguments, redaction, rules, limits)
     span.output = output if output is None else _value("output", output, redaction, limits)
+    if type(span.output) is list and is_stream(extra):
+        span.output = redaction.stream(span.output)
     span.status = "ok"
     span.error = None
     span.attributes = EMPTY if observed.metadata is None else redaction.fields(observed.metadata)
@@ -78,6 +81,11 @@ def finish(record: Record, redaction: Redaction) -> Span:
         if extra is not None or of_trace:
             _add_extra(span, extra or {}, of_trace, redaction, limits)
     return span
+
+
+def is_stream(extra: dict[str, Any] | None) -> bool:
+    """Whether a record with this extra is of a generator, whose output is what it yielded."""
+    return extra is not None and semconv.ITEMS in extra.get("attributes", ())
 
 
 _new = object.__new__
@@ -102,6 +110,8 @@ def _secrets_around(record: Record, redaction: Redaction) -> set[str]:
         if len(call) > ARGUMENTS and call[ARGUMENTS] and call[INDEX] not in known:
             named = _possible_secrets(call[OBSERVED], call[ARGUMENTS], redaction, scope.limits)
             known[call[INDEX]] = secret_texts(named, redaction)
+        elif len(call) > EXTRA and call[EXTRA] and SECRETS in call[EXTRA]:
+            known[call[INDEX]] = call[EXTRA][SECRETS]
         call = call[PARENT]
     return set().union(*known.values())
 

@@ -127,11 +127,15 @@ class Pipeline:
         """Admit a heavy value, or return the mark that takes its place."""
         if self.weight + value.size > MAX_WEIGHT:
             value = shortened(value, self.limits)
-        if self.weight + value.size > MAX_WEIGHT:
+        return value if self.admit(value.size) else left_out("memory")
+
+    def admit(self, size: int) -> bool:
+        """Returns True if texts of so many characters may wait; else they are counted as dropped."""
+        if self.weight + size > MAX_WEIGHT:
             self.values_dropped.add()
-            return left_out("memory")
-        self.weight += value.size  # approximate across threads; set right whenever the queue runs empty
-        return value
+            return False
+        self.weight += size  # approximate across threads; set right whenever the queue runs empty
+        return True
 
     def recording_failed(self, error: BaseException) -> None:
         """Count a call that is recorded in part, and log the cause once. Never raises."""
@@ -148,8 +152,7 @@ class Pipeline:
     def _run(self, worker: PlainThread) -> None:
         self._worker = worker  # the thread that started it may be held up before it can note that
         current.set(OFF)  # what a store or an exporter does is never recorded itself
-        pause, ready, holder = 0.0, False, object()
-        failures = 0
+        pause, ready, failures, holder = 0.0, False, 0, object()
         while True:
             try:
                 if not ready:

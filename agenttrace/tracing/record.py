@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from agenttrace.process.signal_safe import Counter
     from agenttrace.redaction import Redaction
 
+SECRETS = "secrets"
+"""The key of a record's extra for texts that its error may repeat; it is not recorded itself."""
+
 PARENT, SCOPE, OBSERVED, INDEX, START, ARGUMENTS, END, OUTPUT, FAILURE, EXTRA = range(10)
 """Fields of a record. OBSERVED is None in a *head*: the entry that stands above the roots of a trace.
 SCOPE is None in `OFF`: nothing under it is recorded. END 0 means the call still runs."""
@@ -56,6 +59,10 @@ class RecordSink(Protocol):
 
     def weigh(self, value: Frozen) -> Any:
         """Admit a heavy value, or return the mark that takes its place."""
+        ...
+
+    def admit(self, size: int) -> bool:
+        """Returns True if texts of so many characters may wait; else they are counted as dropped."""
         ...
 
     def recording_failed(self, error: BaseException) -> None:
@@ -199,14 +206,15 @@ class ReceivedSpan(list[Any]):
     """A span that another library recorded, in the place of a record: `make` gives the span, redacted.
 
     The fields of a record say only where it belongs and when it came; what it holds is read where records
-    become spans, not on the thread on which it ended.
+    become spans, not on the thread on which it ended. `weight` is the size of its long texts.
     """
 
-    __slots__ = ("make",)
+    __slots__ = ("make", "weight")
 
-    def __init__(self, scope: Scope, moment: int, make: Callable[[Redaction], Span]) -> None:
+    def __init__(self, scope: Scope, moment: int, make: Callable[[Redaction], Span], weight: int = 0) -> None:
         super().__init__([scope.head(), scope, _NOBODY, 0, moment, None, moment, None, None, None])
         self.make = make
+        self.weight = weight
 
 
 class FinishedSpan(ReceivedSpan):
@@ -251,6 +259,8 @@ OUT_OF_MEMORY = left_out("memory")
 
 def weight_of(record: Record) -> int:
     """The size of all heavy values of a record."""
+    if isinstance(record, ReceivedSpan):
+        return record.weight
     weight = 0
     for value in record[ARGUMENTS] or ():
         if type(value) is Frozen:
@@ -271,7 +281,12 @@ def without_heavy_values(record: Record) -> Record:
 
 
 def with_heavy_values(record: Record, replace: Callable[[Frozen], Any]) -> Record:
-    """A copy of an ended record with what `replace` returns in place of each of its heavy values."""
+    """A copy of an ended record with what `replace` returns in place of each of its heavy values.
+
+    A received span is what it is: whoever received it saw to its size.
+    """
+    if isinstance(record, ReceivedSpan):
+        return record
 
     def light(value: Any) -> Any:
         return replace(value) if type(value) is Frozen else value

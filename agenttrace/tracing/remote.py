@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Protocol
 
 from agenttrace.core.identity import span_id_text, trace_id_text
-from agenttrace.core.interruptions import pass_on_interruption
+from agenttrace.core.interruptions import pass_on_interruption, thrown_in
 from agenttrace.tracing.baggage import BAGGAGE, MEMBERS, MOST_BYTES, add_baggage, read_baggage
 from agenttrace.tracing.context import Entered, captured_scopes, current
 from agenttrace.tracing.record import OBSERVED, OFF, SCOPE, Record, Recorder, Scope, key_of
@@ -40,9 +40,21 @@ def inject(headers: MutableMapping[str, str], *, baggage: bool = True) -> Mutabl
     """Add ``traceparent`` for the running call, or for the remote caller whose trace goes on here.
 
     With `baggage`, the header of that name says the trace's session, customer and tags, redacted, as far as
-    they are set. Without a call or a caller, adds nothing. Returns the same mapping.
+    they are set. Without a call or a caller, adds nothing. Returns the same mapping. Headers that cannot be
+    changed stay as they are; that is counted, and logged once.
     """
     record = current.get()
+    try:
+        _add(headers, record, baggage=baggage)
+    except Exception as error:  # choke-point: headers of the user's own making, None, a view
+        if thrown_in(error):
+            raise
+        if record is not None and record[SCOPE] is not None:
+            record[SCOPE].pipeline.recording_failed(error)
+    return headers
+
+
+def _add(headers: MutableMapping[str, str], record: Record | None, *, baggage: bool) -> None:
     if record is OFF:
         headers.pop(HEADER, None)
     elif record is not None:
@@ -54,7 +66,6 @@ def inject(headers: MutableMapping[str, str], *, baggage: bool = True) -> Mutabl
             if baggage and scope.attributes:
                 attributes = {name: scope.attributes[name] for name in MEMBERS if name in scope.attributes}
                 add_baggage(headers, scope.pipeline.redaction.fields(attributes))
-    return headers
 
 
 def read_traceparent(headers: Headers | None) -> Caller | None:

@@ -60,8 +60,10 @@ def _forget_the_dead() -> None:
     Not by a callback of each reference: it may run where no stack is left, and fail there.
     """
     for address, reference in list(_wrappers.items()):
-        if reference() is None:
-            del _wrappers[address]
+        if (
+            reference() is None and _wrappers.get(address) is reference
+        ):  # a signal's handler may decorate, too
+            _wrappers.pop(address, None)
     _room[0] = 2 * len(_wrappers) + _ROOM
 
 

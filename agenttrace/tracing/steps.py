@@ -14,14 +14,27 @@ from typing import Any
 from agenttrace.core import semconv
 from agenttrace.core.identity import monotonic_ns
 from agenttrace.core.interruptions import thrown_in
+from agenttrace.core.jsonable import jsonable
 from agenttrace.core.limits import Limits
 from agenttrace.core.marks import left_out, not_read
 from agenttrace.process.said_once import SaidOnce
+from agenttrace.redaction.repeated import secret_texts
 from agenttrace.tracing.failure import failure_of
 from agenttrace.tracing.freeze import LIGHT_TEXT, Frozen, freeze
 from agenttrace.tracing.observed_function import ObservedFunction
 from agenttrace.tracing.otel_parent import MODULE, modules, otel_parent
-from agenttrace.tracing.record import END, EXTRA, FAILURE, OBSERVED, OFF, OUTPUT, SCOPE, Record, Scope
+from agenttrace.tracing.record import (
+    END,
+    EXTRA,
+    FAILURE,
+    OBSERVED,
+    OFF,
+    OUTPUT,
+    SCOPE,
+    SECRETS,
+    Record,
+    Scope,
+)
 
 _warnings = SaidOnce()
 
@@ -32,6 +45,9 @@ _PART_SIZE = 8
 """Bytes that each item counts for in a small mapping or list that a generator yields."""
 
 _ITEMS = semconv.ITEMS
+
+_LONGEST_SECRET = 4_096
+"""Characters of an argument that is not recorded, among which secrets are looked for."""
 
 _FEWEST_ITEMS = 16
 """Light items of a generator that are kept in whatever room, as are those of a flat list."""
@@ -131,6 +147,8 @@ def fail(record: Record, error: BaseException) -> None:
     end = monotonic_ns()
     try:
         record[FAILURE] = failure_of(error)
+        if not record[OBSERVED].capture_input:
+            _note_secrets(record, error)
         emit(record, end)
     except RecursionError:
         raise
@@ -141,6 +159,19 @@ def fail(record: Record, error: BaseException) -> None:
         if not isinstance(failure, Exception) or thrown_in(failure):
             raise
         record[SCOPE].pipeline.recording_failed(failure)
+
+
+def _note_secrets(record: Record, error: BaseException) -> None:
+    """Note the secret arguments of a call whose arguments are not recorded: its error may repeat them."""
+    observed: ObservedFunction = record[OBSERVED]
+    redaction = record[SCOPE].pipeline.redaction
+    names = [name for name in observed.names if redaction.is_secret(name)]
+    place = error.__traceback__
+    if not names or place is None:
+        return
+    arguments = place.tb_frame.f_locals  # of our wrapper, which has the parameters' names
+    named = [(name, jsonable(arguments[name], limit=_LONGEST_SECRET)) for name in names if name in arguments]
+    record[EXTRA] = {**(record[EXTRA] or {}), SECRETS: secret_texts(named, redaction)}
 
 
 def fail_here(record: Record, error: BaseException) -> None:

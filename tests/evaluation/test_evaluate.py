@@ -671,3 +671,28 @@ def test_an_option_of_assert_test_is_an_error_that_says_so():
             asyncio.run(run_evaluation_async([example], [Answer()], **option))
     with pytest.raises(TypeError, match="unexpected keyword argument 'trails'; did you mean 'trials'"):
         asyncio.run(run_evaluation_async([example], [Answer()], trails=3))
+
+
+def test_a_measure_that_gives_no_mapping_is_an_error_that_says_where_the_report_is():
+    from agenttrace import ConfigError, Example, Tracer, run_evaluation
+    from agenttrace.scorers import ContainsScorer
+
+    tracer = Tracer("p", store="memory")
+    options = {"function": lambda x: "hi", "tracer": tracer}
+    with pytest.raises(ConfigError, match="measure returns a mapping") as raised:
+        run_evaluation([Example(input="x")], [ContainsScorer("h")], measure=lambda report: None, **options)
+    (run,) = tracer.store.runs()
+    assert run.run_id[:12] in raised.value.__notes__[0]
+    with pytest.raises(ZeroDivisionError) as broken:
+        run_evaluation([Example(input="x")], [ContainsScorer("h")], measure=lambda report: 1 / 0, **options)
+    assert "the report is kept" in broken.value.__notes__[0]
+    tracer.shutdown()
+
+
+@pytest.mark.parametrize("metadata", ["v7", ["v7"]])
+def test_metadata_that_is_no_mapping_is_refused_before_any_agent_runs(metadata):
+    from agenttrace import ConfigError, Example, run_evaluation
+    from agenttrace.scorers import ContainsScorer
+
+    with pytest.raises(ConfigError, match="metadata is a mapping"):
+        run_evaluation([Example(input="x")], [ContainsScorer("h")], function=pytest.fail, metadata=metadata)

@@ -285,3 +285,29 @@ else:
     raise SystemExit("not refused")
 assert not isinstance(trace.get_tracer_provider(), TracerProvider)
 """)
+
+
+def test_long_attributes_are_cut_and_say_so(tracer, library):
+    text = "y" * 5_000_000
+    with library.start_as_current_span("chat") as span:
+        span.set_attribute("input.value", text)
+        span.set_attribute("short", "y" * 100)
+        span.add_event("said", {"content": text})
+    trace = only_trace(tracer)
+    (stored,) = trace.spans
+    assert stored.attributes["short"] == "y" * 100
+    assert 500_000 < len(stored.attributes["input.value"]) < 600_000
+    assert stored.attributes["input.value"].endswith("chars]")
+    assert len(json.dumps(stored.attributes)) < 3_000_000
+
+
+def test_the_texts_of_spans_that_wait_are_bounded(library, tracer, monkeypatch):
+    monkeypatch.setattr("agenttrace.tracing.pipeline.MAX_WEIGHT", 100_000)
+    with tracer.span("outer"):
+        for _ in range(5):
+            with library.start_as_current_span("chat") as span:
+                span.set_attribute("input.value", "y" * 60_000)
+    assert tracer.stats()["values_dropped"] >= 1
+    trace = only_trace(tracer)
+    assert len(trace.spans) == 6
+    assert tracer.stats()["queued_bytes"] == 0

@@ -281,3 +281,15 @@ class TestDetails:
         scored = score(["a", "b"], trace, tools=["a", "b"])
         assert scored.value == 1.0
         assert scored.details["parallel"] == [{"calls": [0, 1], "order": "unordered"}]
+
+
+def test_alternatives_that_no_call_tells_apart_are_walked_again() -> None:
+    """Where places without a call are equal, so are alternatives that differ in them alone."""
+    from agenttrace.expectations import any_of, par, seq
+    from agenttrace.matching import compare
+    from tests.expectations.strategies import trace_of
+
+    pattern = par(seq("b", "b"), any_of(par("a", "c"), par("a", "b")))
+    for calls, aligned in ((["a"], 1), (["c"], 1), (["a", "b"], 2), (["b", "a", "b", "c"], 4), ([], 0)):
+        comparison = compare(pattern, trace_of(calls))
+        assert comparison.coverage == aligned / 4

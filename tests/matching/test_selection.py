@@ -48,6 +48,8 @@ def test_tools_are_chosen_by_name_glob_and_tag() -> None:
     assert names(Selection.of(tools="get_*"), calls) == ["get_user", "get_order"]
     assert names(Selection.of(tools=["get_user", "refund"]), calls) == ["get_user", "refund"]
     assert names(Selection.of(tools="tag:write"), calls) == ["refund"]
+    assert names(Selection.of(tools="tag:wr*"), calls) == ["refund"]
+    assert names(Selection.of(tools="tag:r*"), calls) == []
     assert names(Selection.of(tools=[]), calls) == []
 
 

@@ -12,7 +12,7 @@ from asking import ask, asked
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenttrace.core.errors import StoreError
+from agenttrace.core.errors import ExportError, StoreError
 from agenttrace.receiver import Intake, Keeper, OTLPReceiver, StoreSink
 from agenttrace.receiver.keeping import Reply, Request
 from agenttrace.receiver.outcome import JSON, PROTOBUF, Outcome, body_of
@@ -185,7 +185,7 @@ def test_what_was_packed_is_unpacked_or_refused_by_its_length(content, most, enc
         assert unpacked(packed, encoding, most) == content
 
 
-@pytest.mark.parametrize("error", [StoreError("away"), OSError("disk full")])
+@pytest.mark.parametrize("error", [StoreError("away"), ExportError("away: locked"), OSError("disk full")])
 def test_a_store_that_is_away_is_answered_with_when_to_come_again(intake_of, error):
     answer = ask(OTLPReceiver(intake_of(Collected(error))), request(span()))
     assert (answer.status, answer.headers["retry-after"]) == (503, "5")

@@ -119,3 +119,28 @@ def test_tokens_are_found_in_an_address_and_behind_a_colour():
 )
 def test_code_and_what_is_said_of_a_password_stay(text):
     assert Redaction().inside(text) is text
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "CREATE TABLE users (id INT, password VARCHAR(255) NOT NULL, token CHAR(40))",
+        [{"token": "Hello", "logprob": -0.1, "bytes": [72]}],
+        'api_key="YOUR_API_KEY"',
+        {"mnemonic": "every good boy does fine"},
+    ],
+)
+def test_types_of_columns_tokens_of_models_and_stand_ins_stay(value):
+    assert Redaction().inside(value) == value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"mnemonic": "legal winner thank year wave sausage worth useful legal winner thank yellow"},
+        {"Variable": "API_KEY", "Value": "Hx7qPz2vRk9L"},
+        {"ParameterKey": "DBPassword", "ParameterValue": "Hx7qPz2vRk9L"},
+    ],
+)
+def test_entries_in_other_letters_and_the_words_of_a_wallet_are_hidden(value):
+    assert [*Redaction().inside(value).values()][-1] == REDACTED

@@ -188,3 +188,24 @@ def test_on_recorded_runs_a_choice_by_tag_changes_no_verdict(file, untold):
         outcomes[score.outcome] += 1
         assert score.outcome in (by_name.score(example, trace).outcome, "errored")
     assert outcomes["errored"] == untold
+
+
+@pytest.mark.parametrize("tools", ["tag:writ*", "tag:*", "tag:w?ite", "tag:[vw]rite"])
+def test_a_glob_of_tags_chooses_expected_tools_and_calls(tools):
+    from agenttrace import Tracer
+
+    tracer = Tracer("shop", store="memory")
+
+    @tracer.observe(span_type="tool", tags=["write"])
+    def refund(id):  # noqa: A002 - the tool's own word
+        return "ok"
+
+    with tracer.capture() as captured, tracer.span("agent", span_type="agent"):
+        pass
+    example = Example(expected_tools=["refund"])
+    score = ToolOrderScorer(tools=tools).score(example, captured.trace)
+    assert (score.passed, score.details.get("vacuous")) == (False, None)
+    with tracer.capture() as captured, tracer.span("agent", span_type="agent"):
+        refund(1)
+    assert ToolOrderScorer(tools=tools).score(example, captured.trace).passed
+    tracer.shutdown()

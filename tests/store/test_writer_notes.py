@@ -47,7 +47,7 @@ def test_they_are_noted_with_a_batch_and_not_more_often_than_every_few_seconds(p
         store.write(Batch([span(at)], recorder=recorder))
     assert noted == [{}]
     store.close()
-    assert noted == [{}, {"ended": True}]
+    assert noted == [{}, {"ended": True, "losses": {}}]
 
 
 def test_what_comes_without_a_tracer_leaves_no_row(path):

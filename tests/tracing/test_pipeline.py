@@ -719,3 +719,30 @@ for shift[0] in (hour, 0, -hour):
         work()
         tracer.flush()
         assert sink.spans[-1].start_ns - sink.spans[0].start_ns > day
+
+
+_NO_DESCRIPTORS = """
+import resource, sys
+from agenttrace import Tracer
+resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
+tracer = Tracer("p", store=sys.argv[1])
+work = tracer.observe(lambda x: x)
+leaked = []
+try:
+    while True:
+        leaked.append(open("/dev/null"))
+except OSError:
+    pass
+work(1)
+print("done")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the C library's way to end a thread")
+def test_a_process_without_descriptors_ends_as_it_would_without_us(tmp_path):
+    ran = subprocess.run(
+        [sys.executable, "-c", _NO_DESCRIPTORS, str(tmp_path / "traces.db")],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (ran.returncode, ran.stdout) == (0, "done\n")
+    assert "spans lost: 1" in ran.stderr

@@ -1,0 +1,16 @@
+"""`check_kept`: whether what a store was given is more than in memory."""
+
+from __future__ import annotations
+
+from agenttrace.core.errors import StoreError
+from agenttrace.core.protocols import Store, TellsHealth, optional
+
+
+def check_kept(store: Store) -> None:
+    """Raise StoreError where what was given to a store is in memory only: it would end with the process."""
+    telling = optional(store, TellsHealth)
+    health = None if telling is None else telling.health()
+    trouble = getattr(health, "trouble", None)
+    if getattr(health, "mode", None) == "memory" and trouble:
+        where = getattr(store, "path", None) or getattr(store, "address", None) or "the store"
+        raise StoreError(f"{where} cannot be written, and nothing was kept: {trouble}")

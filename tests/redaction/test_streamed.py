@@ -1,0 +1,82 @@
+"""A stream is redacted as what its pieces say together."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agenttrace import Tracer
+from agenttrace.redaction.streamed import without_split
+
+KEY = "gh" + "p_" + "a1B2c3D4" * 5
+
+
+@pytest.fixture
+def tracer():
+    tracer = Tracer("p", store="memory")
+    yield tracer
+    tracer.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("pieces", "kept"),
+    [
+        (["Your", " key is ", KEY[:7], KEY[7:], "."], ["Your key is [redacted].", "", "", "", ""]),
+        (["DB_PASSWORD", "=", "Hx7qPz", "2vRk9L", "\n"], ["DB_PASSWORD=[redacted]\n", "", "", "", ""]),
+        (["The ", "river", " is"], ["The ", "river", " is"]),
+        (
+            [{"delta": {"content": KEY[:15], "role": "a"}}, {"delta": {"content": KEY[15:]}}],
+            [{"delta": {"content": "[redacted]", "role": "a"}}, {"delta": {"content": ""}}],
+        ),
+    ],
+)
+def test_a_secret_that_is_yielded_in_pieces_is_taken_out(tracer, pieces, kept):
+    @tracer.observe(span_type="llm")
+    def stream():
+        yield from pieces
+
+    with tracer.capture() as captured:
+        assert list(stream()) == pieces
+    tracer.flush()
+    assert captured.trace.spans[0].output == kept
+    (summary,) = tracer.store.traces()
+    assert tracer.store.trace(summary.trace_id).spans[0].output == kept
+
+
+def test_a_list_that_is_returned_is_no_stream(tracer):
+    pieces = ["DB_PASSWORD", "=", "Hx7qPz", "2vRk9L"]
+    with tracer.capture() as captured:
+        tracer.observe(lambda: pieces)()
+    assert captured.trace.spans[0].output == pieces
+
+
+@given(st.lists(st.sampled_from(["a", "bc", {"x": "d", "y": ["e"]}, 5, None])))
+def test_what_holds_nothing_stays_the_same_and_what_is_taken_out_is_in_the_first_piece(items):
+    assert without_split(items, lambda text: text) is items
+    before = json.dumps(items)
+    changed = without_split(items, lambda text: text.upper() + "!")
+    assert json.dumps(items) == before
+    if sum(type(item) is str for item in items) > 1:
+        texts = [item for item in changed if type(item) is str]
+        assert texts[0] == "".join(item for item in items if type(item) is str).upper() + "!"
+        assert set(texts[1:]) == {""}
+
+
+def test_an_error_that_repeats_an_argument_which_is_not_recorded_is_redacted(tracer):
+    @tracer.observe(span_type="tool", capture_input=False)
+    def login(user, password):
+        raise ValueError(f"login of {user} with {password} refused")
+
+    @tracer.observe(span_type="tool", capture_input=False)
+    def fetch(*, options):
+        raise ValueError("no way with swordfish99")
+
+    with tracer.capture() as captured:
+        for call in (lambda: login("ann", "swordfish99"), lambda: fetch(options={"password": "swordfish99"})):
+            with pytest.raises(ValueError, match="swordfish99"):
+                call()
+    login_span, _ = captured.trace.spans
+    assert login_span.input is None
+    assert login_span.error.message == "login of ann with [redacted] refused"
+    assert "secrets" not in login_span.attributes
