@@ -106,16 +106,11 @@ class Tracer:
         keep: str | None = None,
         join_opentelemetry: bool = True,
     ) -> None:
-        _check_name_and_switches(
-            project_name,
-            enabled=enabled,
-            join_opentelemetry=join_opentelemetry,
-            context_in_threads=context_in_threads,
-        )
+        _check_name_and_switches(project_name, enabled=enabled, join_opentelemetry=join_opentelemetry)
+        _check_switches(context_in_threads=context_in_threads)
         if not is_whole(queue_limit, 1):
             raise ConfigError(f"queue_limit is a positive number of spans, got {queue_limit!r}")
-        if not is_number(drain_seconds) or drain_seconds < 0:
-            raise ConfigError(f"drain_seconds is a number from 0, got {drain_seconds!r}")
+        _check_drain_seconds(drain_seconds)
         self.project_name = project_name
         self.enabled = enabled and enabled_by_environment()
         self.store: Store = store_of(store, keep)
@@ -682,6 +677,15 @@ class Tracer:
 def _check_name_and_switches(project_name: str, **switches: bool) -> None:
     if not isinstance(project_name, str) or not project_name:
         raise ConfigError(f"project_name is a non-empty string, got {project_name!r}")
+    _check_switches(**switches)
+
+
+def _check_drain_seconds(drain_seconds: float) -> None:
+    if not is_number(drain_seconds) or drain_seconds < 0:
+        raise ConfigError(f"drain_seconds is a number from 0, got {drain_seconds!r}")
+
+
+def _check_switches(**switches: bool) -> None:
     for name, value in switches.items():
         if not isinstance(value, bool):
             raise ConfigError(f"{name} is True or False, got {value!r}")

@@ -134,15 +134,20 @@ def eval_run(
     tracer.flush(timeout=5.0)
     redacted = redacted_report(report, tracer.redaction)
     code = finish(redacted, code, files, comparison_with(before, redacted), see=_see(tracer))
-    try:
-        check_kept(tracer.store)
-    except StoreError as error:  # the report was printed by then
-        click.echo(f"Error: {safe_line(f'run {report.run_id[:8]}: {error}')}", err=True)
-        code = code or 2
     baseline.save(redacted, is_left_out)
     if code != INTERRUPTED:
         update.apply(str(task.dataset) if task else file, report, scorers, to_stderr=files.use_stdout)
-    return code if suite.show(report) else code or FAILED
+    return _also_kept(tracer, report, code if suite.show(report) else code or FAILED)
+
+
+def _also_kept(tracer: Tracer, report: EvaluationReport, code: int) -> int:
+    """The exit code, which is that of an error where a run that passed is not kept: that is said."""
+    try:
+        check_kept(tracer.store)
+    except StoreError as error:
+        click.echo(f"Error: {safe_line(f'run {report.run_id[:8]}: {error}')}", err=True)
+        return code or 2
+    return code
 
 
 def _requirements(

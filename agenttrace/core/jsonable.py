@@ -62,6 +62,19 @@ def to_json(value: Any) -> str:
     return _COMPACT.encode(value)
 
 
+_STYLES: tuple[dict[str, Any], ...] = ({}, {"separators": (",", ":")}, {"indent": 2}, {"indent": 4})
+
+
+def json_like(value: Any, text: str) -> str:
+    """The JSON of a value, written as `text` is: on one line, compact, or indented, where it is so."""
+    is_ascii = text.isascii()
+    data = json.loads(text)
+    for style in _STYLES:
+        if json.dumps(data, ensure_ascii=is_ascii, **style) == text.strip():
+            return json.dumps(value, ensure_ascii=is_ascii, **style)
+    return json.dumps(value, ensure_ascii=is_ascii)
+
+
 def json_text(value: Any) -> str:
     """The text of ``to_json(jsonable(value))``, made at once where the value is plain JSON data.
 

@@ -207,22 +207,20 @@ class Evaluation:
     def _stored(self, report: EvaluationReport) -> EvaluationReport:
         """The report with what is measured of it. It is stored in any case."""
         try:
-            more = {} if self.measure is None else self._measured(report)
-            return (report := replace(report, metadata={**report.metadata, **more}))
+            return (report := replace(report, metadata={**report.metadata, **self._measured(report)}))
         finally:
             self._keep(report)
 
     def _measured(self, report: EvaluationReport) -> Mapping[str, Any]:
         """What is measured of a report. Its author's own errors say where the report is, in a note."""
-        assert self.measure is not None
         try:
-            more: Any = self.measure(report)
+            more: Any = {} if self.measure is None else self.measure(report)
             if not isinstance(more, Mapping):
                 raise ConfigError(f"measure returns a mapping, more metadata of the report, got {more!r}")
+            return more
         except Exception as error:
             error.add_note(f"the agent has run, and the report is kept without it: run {report.run_id[:12]}")
             raise
-        return more
 
     def report(self) -> EvaluationReport:
         """The report of all results, whose traces are stored: the results become part of a larger run."""

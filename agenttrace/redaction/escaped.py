@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
+
+from agenttrace.core.jsonable import to_json
 
 Clean = Callable[[str], str]
 """Returns the text without secrets: the same object where there are none."""
@@ -76,5 +77,5 @@ def _letter(escape: re.Match[str]) -> str:
 
 def _escaped(text: str, quote: str) -> str:
     if quote == '"':
-        return json.dumps(text, ensure_ascii=False)[1:-1]
+        return to_json(text)[1:-1]
     return repr(f'"{text}')[2:-1]  # with a double quote in it, Python puts single ones around it

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from agenttrace.core.json_reader import InvalidJSON, json_or_literal, lenient_json
-from agenttrace.core.jsonable import jsonable
+from agenttrace.core.jsonable import json_like, jsonable
 from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.names import NAME_SIGNS
 from agenttrace.redaction.naming import Names
@@ -20,12 +19,6 @@ _BEGINNINGS, _ENDS = frozenset("{[( \t\r\n"), frozenset("}]) \t\r\n")
 DATA_ENDS = ("}", "]", ")")
 _PLACES = ("[", "(", "val", "content")
 """What data has in which a name is a value: a list, or an entry with its value beside it."""
-_STYLES: tuple[dict[str, Any], ...] = (
-    {},
-    {"separators": (",", ":")},
-    {"indent": 2},
-    {"indent": 4},
-)
 
 
 def may_be_data(texts: Iterable[str], names: Names, signs: tuple[str, ...]) -> bool:
@@ -57,15 +50,6 @@ def without_secrets_of_data(text: str, inside: Callable[[Any], Any]) -> tuple[st
         data = jsonable(data)
     try:
         clean = inside(data)
-        return (text, 0) if clean == data else (_written(clean, data, text) if is_json else repr(clean), 1)
+        return (text, 0) if clean == data else (json_like(clean, text) if is_json else repr(clean), 1)
     except RecursionError:
         return REDACTED, 1
-
-
-def _written(clean: Any, data: Any, text: str) -> str:
-    """Clean data, written as `text` is, which is `data`."""
-    is_ascii = text.isascii()
-    style = next(
-        (style for style in _STYLES if json.dumps(data, ensure_ascii=is_ascii, **style) == text.strip()), {}
-    )
-    return json.dumps(clean, ensure_ascii=is_ascii, **style)

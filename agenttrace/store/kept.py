@@ -8,8 +8,8 @@ from agenttrace.core.protocols import Store, TellsHealth, optional
 
 def check_kept(store: Store) -> None:
     """Raise StoreError where what was given to a store is in memory only: it would end with the process."""
-    telling = optional(store, TellsHealth)
-    health = None if telling is None else telling.health()
+    reporting = optional(store, TellsHealth)
+    health = None if reporting is None else reporting.health()
     trouble = getattr(health, "trouble", None)
     if getattr(health, "mode", None) == "memory" and trouble:
         where = getattr(store, "path", None) or getattr(store, "address", None) or "the store"

@@ -92,7 +92,7 @@ class MemoryFallback:
     def note_losses(self, losses: Mapping[str, int], cause: Exception) -> None:
         """Say to `agenttrace health` what this process lost at its end, in a file that it could not write."""
         health = self._health
-        if health.path is not None and not self.occupied:
+        if losses and health.path is not None and not self.occupied:
             left = losses.get("left_at_end", 0)
             dropped = sum(losses.values()) - left
             write_note(health.path, since_ns=time.time_ns(), waiting=left, dropped=dropped, cause=str(cause))

@@ -153,7 +153,6 @@ class SQLiteStore(Store, KeepsUnsent, KeepsWatch, KeepsResults):
                 self._fallback.keep(batch)
 
     def export(self, spans: Sequence[Span]) -> None:
-        """Keep spans alone; see `write`."""
         self.write(Batch(spans))
 
     def write_scores(self, scores: Sequence[tuple[str | None, str | None, Score]]) -> None:
@@ -350,21 +349,15 @@ class SQLiteStore(Store, KeepsUnsent, KeepsWatch, KeepsResults):
         return self._read(writers, [])
 
     def end(self, losses: Mapping[str, int] = NO_LOSSES) -> None:
-        """Note that this process writes no more. Waits for nobody, and raises nothing.
-
-        What it lost is noted where `agenttrace health` looks: in the file, or beside, where others hold it.
-        """
+        """Note that this process writes no more, and what it lost. Waits for nobody, and raises nothing."""
         self._fallback.note()
         if not self._notes.begun and not losses:
             return
         try:
             with self._exclusively(), self._waiting_at_most(_READY_TIMEOUT):
-                self._writer.write(
-                    lambda db, _: self._notes.note(db, self._health, ended=True, losses=losses)
-                )
+                self._writer.write(lambda db, _: self._notes.note_end(db, self._health, losses))
         except (Unavailable, ExportError, StoreError) as cause:
-            if losses:
-                self._fallback.note_losses(losses, cause)
+            self._fallback.note_losses(losses, cause)
 
     def trace(self, trace_id: str) -> Trace | None:
         trace = self._stored_trace(trace_id)

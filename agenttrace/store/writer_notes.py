@@ -65,6 +65,10 @@ class WriterNotes:
             "INSERT OR REPLACE INTO writers VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*row[:7], to_json(row[7]))
         )
 
+    def note_end(self, db: sqlite3.Connection, health: StoreHealth, losses: Mapping[str, int]) -> None:
+        """Note the counts at the end, and what was lost, in an open transaction."""
+        self.note(db, health, ended=True, losses=losses)
+
     def row(
         self, health: StoreHealth, *, ended: bool, losses: Mapping[str, int] = NO_LOSSES
     ) -> tuple[Any, ...]:
