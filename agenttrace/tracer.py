@@ -35,6 +35,7 @@ from agenttrace.tracing.pipeline import Pipeline
 from agenttrace.tracing.record import Recorder, sampler
 from agenttrace.tracing.remote import Continued, Headers, inject
 from agenttrace.tracing.state import StateSource, register_state
+from agenttrace.tracing.switches import check_switches
 from agenttrace.tracing.threads import follow_threads
 from agenttrace.tracing.turn import TurnBlock
 
@@ -107,7 +108,7 @@ class Tracer:
         join_opentelemetry: bool = True,
     ) -> None:
         _check_name_and_switches(project_name, enabled=enabled, join_opentelemetry=join_opentelemetry)
-        _check_switches(context_in_threads=context_in_threads)
+        check_switches(context_in_threads=context_in_threads)
         if not is_whole(queue_limit, 1):
             raise ConfigError(f"queue_limit is a positive number of spans, got {queue_limit!r}")
         _check_drain_seconds(drain_seconds)
@@ -677,15 +678,9 @@ class Tracer:
 def _check_name_and_switches(project_name: str, **switches: bool) -> None:
     if not isinstance(project_name, str) or not project_name:
         raise ConfigError(f"project_name is a non-empty string, got {project_name!r}")
-    _check_switches(**switches)
+    check_switches(**switches)
 
 
 def _check_drain_seconds(drain_seconds: float) -> None:
     if not is_number(drain_seconds) or drain_seconds < 0:
         raise ConfigError(f"drain_seconds is a number from 0, got {drain_seconds!r}")
-
-
-def _check_switches(**switches: bool) -> None:
-    for name, value in switches.items():
-        if not isinstance(value, bool):
-            raise ConfigError(f"{name} is True or False, got {value!r}")

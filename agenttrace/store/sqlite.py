@@ -118,8 +118,7 @@ class SQLiteStore(Store, KeepsUnsent, KeepsWatch, KeepsResults):
     def get_ready(self) -> None:
         """Load what writing needs and open the file, so that the first spans need not wait for either.
 
-        No trouble is reported here: the first write meets it again, and reports it.
-        """
+        The first write reports any trouble."""
         self.after_fork()
         try:
             with self._using.for_an_import():
@@ -153,6 +152,7 @@ class SQLiteStore(Store, KeepsUnsent, KeepsWatch, KeepsResults):
                 self._fallback.keep(batch)
 
     def export(self, spans: Sequence[Span]) -> None:
+        """Keep spans alone; see `write`."""
         self.write(Batch(spans))
 
     def write_scores(self, scores: Sequence[tuple[str | None, str | None, Score]]) -> None:
