@@ -141,8 +141,8 @@ def spans_of_calls(
 
     Each is a name, a `ToolCall`, or a mapping with ``name`` (or ``tool_name``) and optionally ``arguments``
     (or ``args``, ``parameters``: a mapping or its JSON text), ``output``, ``error`` (text,
-    ``{"type", "message"}``, or true), ``agent``, ``turn``, ``status`` (*answered*, *requested*,
-    *attempted*: see `ToolCall`); other keys (``kind``, ``id`` …) are kept in the
+    ``{"type", "message"}``, or true), ``agent``, ``turn``, ``status`` (*ok*, *error*, *answered*,
+    *requested*, *attempted*: see `ToolCall`); other keys (``kind``, ``id`` …) are kept in the
     call's `metadata`, unless one is a misspelling of a known key that is missing. Arguments whose JSON text
     cannot be read are a fact about the run: the call is kept, with `arguments_error`.
 
@@ -209,13 +209,17 @@ def _read_call(entry: Any, place: str, moment: int) -> RecordedCall:
     status: CallStatus | None = None
     for one in UNRECORDED_STATUSES:
         status = one if entry.get("status") == one else status
-    known = _KNOWN_KEYS if status is None else _KNOWN_KEYS | {"status"}  # another status is the caller's own
+    error = entry.get("error")
+    if error is None and entry.get("status") == "error":
+        error = True
+    is_status = status is not None or entry.get("status") in ("ok", "error")
+    known = _KNOWN_KEYS | {"status"} if is_status else _KNOWN_KEYS  # another status is the caller's own
     return RecordedCall(
         name=name,
         arguments=arguments,
         arguments_error=arguments_error,
         output=jsonable(entry.get("output"), limit=None),
-        error=read_error(entry.get("error")),
+        error=read_error(error),
         agent=agent,
         turn=turn,
         status=status,

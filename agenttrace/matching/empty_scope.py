@@ -8,6 +8,7 @@ from agenttrace.core import semconv
 from agenttrace.core.call_paths import CallPaths
 from agenttrace.core.errors import did_you_mean
 from agenttrace.core.executions import AGENT
+from agenttrace.core.state import only_states
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.core.trace import Trace
 from agenttrace.matching.known_tools import chooses_nothing
@@ -18,10 +19,12 @@ _MOST_TURNS = 10
 
 def empty_scope(selection: Selection, calls: Sequence[ToolCall], trace: Trace | None) -> str:
     """Why the selection can have none of the run's calls: no agent has such a name, there is no such turn, no
-    known tool is one that is chosen.
+    known tool is one that is chosen; or nothing at all was recorded, so that it may have made any.
 
     The text is empty where there are such, and where nothing tells which there are.
     """
+    if trace is not None and only_states(trace.spans):
+        return "nothing was recorded of the run: decorate the agent itself, too"
     tools = {} if trace is None else trace.tools
     if chooses_nothing(selection, tools, calls, trace):
         return f"no known tool is {' or '.join(map(repr, selection.tools or ()))}"

@@ -6,7 +6,7 @@ from typing import Any
 
 from agenttrace.core.example import Example
 from agenttrace.core.json_reader import InvalidJSON, lenient_json
-from agenttrace.core.marks import cause_of
+from agenttrace.core.marks import Redacted, cause_of
 from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.partly_recorded import taken_from_a_record
@@ -34,7 +34,9 @@ class JSONSimilarityScorer(AnswerScorer):
             ScorerError: a field is missing.
         """
         expected, actual = taken_from_a_record(self._expected(example)), self._actual(example, trace)
-        value = self._agreement_unread(*map(_unread, (expected, actual)))
+        is_text = type(actual) is Redacted and isinstance(expected, str)
+        is_same = is_text and agreement(expected, actual) == 1.0
+        value = 1.0 if is_same else self._agreement_unread(*map(_unread, (expected, actual)))
         if value is None:
             expected, actual = _read(expected), _read(actual)
             value = agreement(expected, actual)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agenttrace.core.errors import StoreError
-from agenttrace.core.protocols import Store, TellsHealth, optional
+from agenttrace.core.protocols import HasPath, Store, TellsHealth, optional
 
 
 def check_kept(store: Store) -> None:
@@ -12,5 +12,6 @@ def check_kept(store: Store) -> None:
     health = None if reporting is None else reporting.health()
     trouble = getattr(health, "trouble", None)
     if getattr(health, "mode", None) == "memory" and trouble:
-        where = getattr(store, "path", None) or getattr(store, "address", None) or "the store"
+        place = optional(store, HasPath)
+        where = "the store" if place is None else place.path
         raise StoreError(f"{where} cannot be written, and nothing was kept: {trouble}")
