@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Any
 
 import click
 
+from agenttrace.cli.report_options import SOURCE
 from agenttrace.core.example import Example
 from agenttrace.core.report import EvaluationReport
 from agenttrace.core.run_comparison import RunRecord
@@ -72,6 +74,9 @@ def baseline_options(command: Callable[..., Any]) -> Callable[..., Any]:
     )
     @wraps(command)
     def with_baseline(*args: Any, baseline: str | None, save_baseline: str | None, **kwargs: Any) -> Any:
+        source = kwargs.get("file")
+        if save_baseline and source and os.path.realpath(save_baseline) == os.path.realpath(source):
+            raise click.BadParameter(f"{save_baseline}: {SOURCE}", param_hint="--save-baseline")
         return command(*args, baseline=BaselineOptions(baseline, save_baseline), **kwargs)
 
     return with_baseline

@@ -125,8 +125,8 @@ def eval_run(
         **limits.options(requirements),
     }
     try:
-        with chdir("."), shown_progress(limits.at_most(len(examples)), quiet=quiet) as progress:
-            options["progress"] = progress
+        most = limits.at_most(len(examples))
+        with chdir("."), files.alone(), shown_progress(most, quiet=quiet) as options["progress"]:
             report = run_evaluation(examples, scorers, **options)
         report, code = _verdict(report, requirements, before)
     except EvaluationInterrupted as interruption:

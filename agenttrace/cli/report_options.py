@@ -8,6 +8,7 @@ import stat
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -33,6 +34,9 @@ from agenttrace.reports.text import Line, safe
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+SOURCE = "the command reads this file, which would be replaced"
+"""Why something may not be written to a path."""
+
 STDOUT = "-"
 _FORMATS = {
     "junit": "JUnit XML, for a CI.",
@@ -54,17 +58,24 @@ class ReportFiles:
         """Whether one of them is stdout, which then has nothing else on it."""
         return any(path == STDOUT for _, path in self.targets)
 
-    def check(self) -> None:
+    def check(self, source: str | None = None) -> None:
         """Try every path before anything is run; directories that are missing are made.
 
         Raises:
-            click.BadParameter: a file cannot be written there, or two reports would be one file.
+            click.BadParameter: a file cannot be written there, two reports would be one file, or one would
+                replace `source`, the file that the command reads.
         """
         paths = [path if path == STDOUT else os.path.realpath(path) for _, path in self.targets]
         for place, (format_name, path) in enumerate(self.targets):
-            reason = "another report goes there" if paths[place] in paths[:place] else _why_not(path)
+            reason = "another report goes there" if paths[place] in paths[:place] else _why_not(path, source)
             if reason is not None:
                 raise click.BadParameter(f"{path}: {reason}", param_hint=f"--{format_name}")
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Send what is printed inside the block, as by the agent, to stderr where a report is stdout."""
+        with redirect_stdout(sys.stderr) if self.use_stdout else nullcontext():
+            yield
 
     def write(self, report: EvaluationReport, comparison: Sequence[str] = ()) -> list[str]:
         """Write the files; returns what could not be written. Redact the report first, as the store does.
@@ -87,7 +98,7 @@ def report_options(command: F) -> F:
     def with_files(*args: Any, **kwargs: Any) -> Any:
         chosen = ((name, path) for name in _FORMATS for path in kwargs.pop(f"{name}_paths"))
         files = ReportFiles(tuple(chosen))
-        files.check()
+        files.check(kwargs.get("file"))
         return command(*args, files=files, **kwargs)
 
     decorated: Any = with_files
@@ -163,8 +174,10 @@ def _is_special(path: str) -> bool:
         return False
 
 
-def _why_not(path: str) -> str | None:
+def _why_not(path: str, source: str | None) -> str | None:
     """Why no report can be written to a path; None where one can."""
+    if source is not None and path != STDOUT and os.path.realpath(path) == os.path.realpath(source):
+        return SOURCE
     return next(_obstacles(path), None)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, Unpack, overload
 from uuid import uuid4
 
 from agenttrace.core.errors import ConfigError, DatasetError
+from agenttrace.core.jsonable import jsonable
 from agenttrace.core.score import Mean, Score, asked_counts, mean_data, mean_values
 from agenttrace.core.scorer_data import ScorerData
 from agenttrace.core.text import described, error_line, printable, short_line
@@ -128,7 +129,7 @@ class ScoringResult:
             "error": self.error,
             "source": self.source,
             "example": self.example.to_dict(),
-            "scores": [score.to_dict() for score in self.scores],
+            "scores": [jsonable(score.to_dict()) for score in self.scores],
         }
 
     @classmethod
@@ -344,7 +345,7 @@ class EvaluationReport(Sequence[ScoringResult]):
             "duration": self.duration,
             "counts": self.counts,
             **mean_data(self.means),
-            "metadata": dict(self.metadata),
+            "metadata": jsonable(dict(self.metadata)),
             "results": [result.to_dict() for result in self.results],
         }
 

@@ -24,7 +24,7 @@ from agenttrace.matching.align import UNORDERED_MODES, Alignment, align
 from agenttrace.matching.checks import Check, Subject, check_constraints
 from agenttrace.matching.comparators import check_comparators
 from agenttrace.matching.comparison import SAYS_NOTHING, Comparison, says_nothing
-from agenttrace.matching.empty_scope import empty_scope
+from agenttrace.matching.empty_scope import chooses_none, empty_scope
 from agenttrace.matching.fitting_order import fitting_orders
 from agenttrace.matching.known_tools import check_choice, check_spelling, check_tags, check_tools, known_names
 from agenttrace.matching.parallel import has_unordered
@@ -82,7 +82,7 @@ def compare(
     )
     plan = _plan(parsed, how, scope, all_calls, known_tools, len(calls))
     # A call in scope shows that the run has this agent and this turn.
-    why_empty = "" if attempts else empty_scope(scope, all_calls, trace)
+    why_empty = "" if attempts else _why_empty(scope, expected, all_calls, trace, known_tools)
     alignment, call_agreement = _aligned(plan, how, credit, calls, agreement_with)
     return Comparison(
         expectation=parsed,
@@ -96,6 +96,16 @@ def compare(
         call_agreement=call_agreement,
         empty_scope=why_empty or (SAYS_NOTHING if says_nothing(parsed) else ""),
     )
+
+
+def _why_empty(
+    scope: Selection,
+    expected: Sequence[Call],
+    calls: Sequence[ToolCall],
+    trace: Trace | None,
+    tools: Mapping[str, ToolDefinition],
+) -> str:
+    return empty_scope(scope, calls, trace) or chooses_none(scope, expected, calls, tools)
 
 
 def _check_names(

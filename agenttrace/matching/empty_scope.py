@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from agenttrace.core import semconv
 from agenttrace.core.call_paths import CallPaths
 from agenttrace.core.errors import did_you_mean
 from agenttrace.core.executions import AGENT
 from agenttrace.core.state import only_states
+from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.core.trace import Trace
+from agenttrace.expectations.pattern import Call
 from agenttrace.matching.known_tools import chooses_nothing
 from agenttrace.matching.selection import Selection, agent_matches
 
@@ -42,6 +44,20 @@ def empty_scope(selection: Selection, calls: Sequence[ToolCall], trace: Trace | 
         return ""
     names = paths if "/" in agent else {path.rpartition("/")[2] for path in paths}
     return f"the run has no agent {agent!r}{did_you_mean(agent, names)}"
+
+
+def chooses_none(
+    selection: Selection,
+    expected: Sequence[Call],
+    calls: Sequence[ToolCall],
+    tools: Mapping[str, ToolDefinition],
+) -> str:
+    """Why none of the calls that an expectation names is compared: `tools=` chooses none of them."""
+    if selection.tools is None or not expected:
+        return ""
+    if any(selection.expects(call.name, calls, tools) for call in expected):
+        return ""
+    return f"tools={list(selection.tools)!r} chooses no tool that is expected or was called"
 
 
 def _agents(trace: Trace | None) -> Iterable[str]:

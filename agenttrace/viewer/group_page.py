@@ -40,6 +40,15 @@ def label_key(name: str) -> str:
     raise QueryError(f"got {name[:40]!r} to group by, wanted a label, for example release, customer or tag")
 
 
+def is_label(name: str) -> bool:
+    """Whether a page of groups can be had by this name: of a label that a query can name."""
+    try:
+        label_key(name)
+    except QueryError:
+        return False
+    return True
+
+
 def group_page(reads: Reads, asked: Asked) -> tuple[int, str]:
     """The values of the label ``by`` over matches of ``q``; the worst first with ``order=worst``."""
     line = QueryLine.of(reads, asked)

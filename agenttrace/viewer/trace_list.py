@@ -12,6 +12,7 @@ from agenttrace.core.trace_facts import TraceFacts
 from agenttrace.core.trace_reads import Count, Cursor, Facet, Histogram
 from agenttrace.core.trace_search import cursor_of
 from agenttrace.store.root_inputs import root_inputs
+from agenttrace.viewer.group_page import is_label
 from agenttrace.viewer.no_match import instead_of
 from agenttrace.viewer.query_line import QueryLine
 from agenttrace.viewer.reads import Asked, Reads
@@ -74,6 +75,7 @@ class FacetView(NamedTuple):
     values: Sequence[FacetValue]
     more: int
     is_capped: bool
+    is_label: bool
 
 
 def trace_list(reads: Reads, asked: Asked) -> tuple[int, str]:
@@ -177,7 +179,8 @@ def _facet_views(
         tells = len(values) > 1 or any(value.is_chosen for value in values)
         if values and (tells or key not in ("status", "name")):
             shown = values[:SHOWN_VALUES]
-            views.append(FacetView(key, title, shown, len(values) - len(shown), facet.is_capped))
+            more = len(values) - len(shown)
+            views.append(FacetView(key, title, shown, more, facet.is_capped, is_label(key)))
     return views
 
 
