@@ -27,7 +27,7 @@ from agenttrace.evaluation.budget import Budget
 from agenttrace.evaluation.engine import Engine, Measure, Progress
 from agenttrace.evaluation.estimate import estimate_of
 from agenttrace.evaluation.remote import endpoint_of
-from agenttrace.evaluation.run_header import RunHeader
+from agenttrace.evaluation.run_header import RunHeader, wait_for_traces
 from agenttrace.evaluation.schedule import Place, Settled
 from agenttrace.evaluation.simulated import Simulate, refuse_elsewhere, simulated_runs
 from agenttrace.evaluation.streaming import ResultStream
@@ -147,8 +147,8 @@ class Evaluation:
         store = store_of(options.get("store"), tracer)
         header = _header_of(options, chosen, _all_scorers(chosen, scorers_of), engine.trials, store)
         redaction = redaction_for(tracer)
-        resume = options.get("resume")
-        if resume is not None:
+        if (resume := options.get("resume")) is not None:
+            wait_for_traces(_recording(tracer))
             header, engine.earlier = header.resumed(resume, store, chosen, engine.trials, redaction)
         engine.pool = pool_of(engine.executor, function)
         if engine.pool is not None:

@@ -21,6 +21,15 @@ from agenttrace.redaction import Redaction
 from agenttrace.suite.analyses import SuiteAnalyses
 from agenttrace.suite.coverage import constant
 
+FLUSH_SECONDS = 5.0
+
+
+def wait_for_traces(tracer: Any) -> None:
+    """Wait until the traces of this process are stored, that a run which is gone on with may have."""
+    flush = getattr(tracer, "flush", None)
+    if callable(flush):
+        flush(FLUSH_SECONDS)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunHeader:

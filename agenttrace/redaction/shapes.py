@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from agenttrace.core.marks import REDACTED
 
-VERSION = 2
+VERSION = 3
 """Of the tables of names and shapes: one more whenever a row is added or changed."""
 
 SHORTEST_SECRET = 15

@@ -156,3 +156,18 @@ def test_the_run_as_a_whole_has_a_name_an_input_tags_and_metadata() -> None:
 def test_what_is_said_of_the_whole_run_has_a_type(options, message) -> None:
     with pytest.raises(DatasetError, match=message):
         Trace.from_calls([], **options)
+
+
+def test_a_status_says_that_a_call_failed_where_nothing_else_does():
+    from agenttrace import Trace
+
+    calls = Trace.from_calls(
+        [
+            {"name": "pay", "status": "error"},
+            {"name": "pay", "status": "ok"},
+            {"name": "pay", "status": "shipped"},
+            {"name": "pay", "status": "error", "error": "timeout"},
+        ]
+    ).tool_calls
+    assert [call.failed for call in calls] == [True, False, False, True]
+    assert [call.metadata for call in calls] == [{}, {}, {"status": "shipped"}, {}]

@@ -696,3 +696,20 @@ def test_metadata_that_is_no_mapping_is_refused_before_any_agent_runs(metadata):
 
     with pytest.raises(ConfigError, match="metadata is a mapping"):
         run_evaluation([Example(input="x")], [ContainsScorer("h")], function=pytest.fail, metadata=metadata)
+
+
+def test_a_report_is_json_safe_whatever_its_metadata_and_scores_hold():
+    import datetime
+    import json
+
+    from agenttrace import Example, run_evaluation, scorer
+
+    @scorer
+    def dated(example):
+        return Score.of("dated", 1.0, 0.5, details={"day": datetime.date(2026, 1, 2), "all": {1}})
+
+    metadata = {"day": datetime.date(2026, 1, 2), "none": float("nan")}
+    report = run_evaluation([Example(input="x")], [dated], function=lambda x: "hi", metadata=metadata)
+    data = json.loads(json.dumps(report.to_dict(), allow_nan=False))
+    assert data["metadata"]["day"] == "2026-01-02"
+    assert data["results"][0]["scores"][0]["details"]["day"] == "2026-01-02"

@@ -86,3 +86,33 @@ def test_nothing_is_refused_where_not_all_tools_are_known():
     score = ToolOrderScorer(tools="refnd").score(Example(expected_tools=["refnd"]), recorded)
     assert score.outcome == "failed"
     assert ToolOrderScorer(tools="refnd").score(Example(expected_tools=[]), recorded).passed
+
+
+def test_a_choice_that_none_of_the_expected_tools_is_among_is_vacuous():
+    run = Example(expected_tools=["refund"], tools_called=["lookup", "refund"])
+    for tools in ("refnd", "tg:write", "re_fund*"):
+        score = ToolOrderScorer(tools=tools).score(run)
+        assert score.details["vacuous"] == ["no calls expected"]
+        assert "chooses no tool that is expected or was called" in score.details["vacuous_because"]
+    assert "vacuous" not in ToolOrderScorer(tools="refund").score(run).details
+    assert (
+        "vacuous"
+        not in ToolOrderScorer(tools="lookup").score(Example(**run.model_dump(exclude_unset=True))).details
+    )
+
+
+@pytest.mark.parametrize(
+    "scorer", [ToolPermissionScorer(deny="wire_*"), LoopScorer()], ids=lambda scorer: scorer.name
+)
+def test_a_guard_of_a_run_of_which_nothing_was_recorded_is_vacuous(scorer):
+    from agenttrace import run_evaluation
+
+    tracer = Tracer("shop", store="memory")
+    tracer.observe(lambda: 1, span_type="tool", name="wire_money")
+    (result,) = run_evaluation([Example(input="x")], [scorer], function=lambda x: "done", tracer=tracer)
+    assert result.scores[0].details["vacuous"]
+    assert "nothing was recorded of the run" in result.scores[0].details["vacuous_because"]
+    agent = tracer.observe(lambda x: "done", span_type="agent")
+    (result,) = run_evaluation([Example(input="x")], [scorer], function=agent, tracer=tracer)
+    assert "vacuous" not in result.scores[0].details
+    tracer.shutdown()
