@@ -12,7 +12,7 @@ _FORMS = (
         rf"{_TYPE}\s*(?==)"
     ),
     re.compile(r"(?P<name>[A-Za-z_]\w{1,60})\[\d*\]\s*(?==)"),
-    re.compile(r"""\[["']?(?P<name>[A-Za-z_][\w.-]{1,60})["']?\]\s*(?==)"""),
+    re.compile(r"\[(?P<name>[A-Za-z_][\w.-]{1,60})\](?==)"),
     re.compile(
         r"(?P<name>[A-Za-z_]\w{1,60})(?:\s*:[^=\n]{1,30})?\s*=\s*(?:\w+\.)?[Ff]ield\((?:[^()\n]{0,60},\s*)?default\s*(?==)"
     ),

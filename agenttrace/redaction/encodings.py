@@ -24,13 +24,14 @@ _LONGEST_ENCODED = 8_192
 
 _CUT = re.compile(r"…\[\+\d+ chars(?: #[0-9a-f]{32})?\]\Z")
 _LAST_WORDS = 200
-_TORN = re.compile(
-    r"""(?<![A-Za-z0-9])(?:
+_BEGINNING = r"""(?<![A-Za-z0-9])(?:
     (?i:[spr]k[-_]|gh[pousr]_|github_pat_|gl[a-z]{2,5}-|xox[a-z][-.]|xapp-|hf_|gsk_|npm_|pypi-|dop_v1_|ya29\.|SG\.)
-    |AKIA|ASIA|AIza|eyJ|hv[sb]\.|whsec_|sntry|shp[a-z]{2}_)[\w.~+/=-]*\Z""",
-    re.VERBOSE,
-)
-_TORN_URL = re.compile(r"""(://[^\s/:@?#"'<>]*:)(?!\d{1,5}(?:[/?#]|\Z))[^\s/?#"'<>@]+\Z""")
+    |AKIA|ASIA|AIza|eyJ|hv[sb]\.|whsec_|sntry|shp[a-z]{2}_)[\w.~+/=-]*"""
+_URL_BEGINNING = r"""(://[^\s/:@?#"'<>…]*:)(?!\d{1,5}(?:[/?#]|\Z|…))[^\s/?#"'<>@…]+"""
+_TORN = re.compile(rf"{_BEGINNING}\Z", re.VERBOSE)
+_TORN_URL = re.compile(rf"{_URL_BEGINNING}\Z")
+_SHORTENED = re.compile(rf"{_BEGINNING}(?=…)", re.VERBOSE)
+_SHORTENED_URL = re.compile(rf"{_URL_BEGINNING}(?=…)")
 
 Clean = Callable[[str], str]
 """Returns the text without secrets: the same object where there are none."""
@@ -126,6 +127,16 @@ def without_torn(text: str) -> tuple[str, int]:
     if not count:
         cleaned, count = _TORN_URL.subn(rf"\1{REDACTED}", last)
     return (f"{text[:begin]}{cleaned}{mark}", count) if count else (text, 0)
+
+
+def without_shortened(text: str) -> tuple[str, int]:
+    """The text without beginnings of secrets that ``…`` ends, as where a diff shows long values, and how many
+    were found."""
+    if "…" not in text:
+        return text, 0
+    text, count = _SHORTENED.subn(REDACTED, text)
+    text, more = _SHORTENED_URL.subn(rf"\1{REDACTED}", text)
+    return text, count + more
 
 
 def without_zeros(content: bytes) -> str:

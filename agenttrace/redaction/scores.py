@@ -10,6 +10,7 @@ from agenttrace.core.jsonable import clean_text, jsonable
 from agenttrace.core.limits import RECORDED, WHOLE
 from agenttrace.core.marks import text_without_digests, without_digests
 from agenttrace.core.score import Score
+from agenttrace.redaction.encodings import without_shortened
 from agenttrace.redaction.harmless_copy import Rules, harmless_copy
 from agenttrace.redaction.pairs import without_differences
 from agenttrace.redaction.shown import without_shown_arguments
@@ -21,6 +22,11 @@ _OF_DETAILS = replace(WHOLE, items=RECORDED.items)
 
 class Redacts(Rules, Protocol):
     """A redaction, as far as scores need it."""
+
+    @property
+    def level(self) -> str:
+        """Which rules hold."""
+        ...
 
     def text(self, name: str, text: str) -> str:
         """The redacted form of a text."""
@@ -76,4 +82,5 @@ def _texts(redaction: Redacts, name: str, value: Any) -> Any:
 def _shown(redaction: Redacts, signs: tuple[str, ...], name: str, text: str) -> str:
     """A text of a score. Live runs are redacted before they are scored, runs that were read are not."""
     text = text_without_digests(clean_text(text))
-    return redaction.text(name, without_shown_arguments(text, redaction.is_secret, signs))
+    text = redaction.text(name, without_shown_arguments(text, redaction.is_secret, signs))
+    return text if redaction.level == "off" else without_shortened(text)[0]

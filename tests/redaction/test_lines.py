@@ -144,3 +144,15 @@ def test_types_of_columns_tokens_of_models_and_stand_ins_stay(value):
 )
 def test_entries_in_other_letters_and_the_words_of_a_wallet_are_hidden(value):
     assert [*Redaction().inside(value).values()][-1] == REDACTED
+
+
+def test_what_a_score_shows_shortened_is_redacted():
+    from agenttrace.core.score import Score
+
+    key = "gh" + "p_" + "a1B2c3D4" * 5
+    shown = f'expected "https://app:Kq9zzLw22xP…, not given; expected "see {key[:19]}…, "http://host:8080/a…"'
+    score = Redaction().score(Score.of("a", 0.0, threshold=0.5, reason=shown))
+    assert score.reason == (
+        'expected "https://app:[redacted]…, not given; expected "see [redacted]…, "http://host:8080/a…"'
+    )
+    assert Redaction(level="off").score(Score.of("a", 0.0, threshold=0.5, reason=shown)).reason == shown
