@@ -133,7 +133,8 @@ def without_listed(value: list[Any], items: list[Any], names: Names, taken_out: 
             items[place] = taken_out(value[place], begin)
     elif value and is_list(value[0]):
         for number, place in _places_below(value, names):
-            items[number][place] = taken_out(value[number][place])
+            row = items[number] = list(items[number])  # a tuple, where the values were not recorded
+            row[place] = taken_out(value[number][place])
 
 
 def _places_below(rows: Sequence[Any], names: Names) -> list[tuple[int, int]]:

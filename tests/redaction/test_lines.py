@@ -156,3 +156,9 @@ def test_what_a_score_shows_shortened_is_redacted():
         'expected "https://app:[redacted]…, not given; expected "see [redacted]…, "http://host:8080/a…"'
     )
     assert Redaction(level="off").score(Score.of("a", 0.0, threshold=0.5, reason=shown)).reason == shown
+
+
+def test_pairs_that_are_tuples_are_redacted_where_the_values_were_not_recorded():
+    assert Redaction().fields({"headers": [("password", "Xq9zLm2Vb7Kt"), ("a", "b")]}) == {
+        "headers": [["password", REDACTED], ("a", "b")]
+    }
