@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from agenttrace.core.interruptions import pass_on_interruption
-from agenttrace.core.protocols import HasPath, SpanSink, TellsHealth, optional
+from agenttrace.core.protocols import HasPath, Health, SpanSink, TellsHealth, optional
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +70,19 @@ class StoreCheck:
         )
 
     def _from_health(self) -> NotStored | None:
-        """What the store's `health` says of its file, or None if it has no file or no `health`."""
+        """What the store's `health` says of its file or server; None if it has neither, or no `health`."""
         reporting = optional(self._store, TellsHealth)
         try:
             health = None if reporting is None else reporting.health()
-            if health is None or optional(health, HasPath) is None:
+            if health is None or _is_meant_to_be_in_memory(health):
                 return None
             return NotStored(health.waiting, health.quarantined, health.dropped, health.mode != "memory")
         except BaseException as error:  # choke-point: a user's store, whose `health` may be something else
             pass_on_interruption(error)
             return None
+
+
+def _is_meant_to_be_in_memory(health: Health) -> bool:
+    """Whether a store has neither a file nor a server, so that nothing is missing there."""
+    is_away = getattr(health, "trouble", None) is not None or health.mode != "memory"
+    return optional(health, HasPath) is None and not is_away

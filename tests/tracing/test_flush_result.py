@@ -254,3 +254,19 @@ def test_a_store_whose_health_is_something_else_is_believed_what_its_flush_says(
     tracer.observe(lambda: 1)()
     assert tracer.flush().stored == 1
     assert tracer.shutdown()
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:1", "postgresql://127.0.0.1:1/x"])
+def test_spans_of_a_server_that_is_away_are_pending(address):
+    from agenttrace import Tracer
+
+    if address.startswith("postgresql"):
+        pytest.importorskip("psycopg")
+    tracer = Tracer("p", store=address)
+    work = tracer.observe(lambda: 1)
+    for _ in range(50):
+        work()
+    result = tracer.flush(timeout=2)
+    assert (result.stored, result.pending, bool(result)) == (0, 50, False)
+    assert (tracer.stats()["written"], tracer.stats()["pending"]) == (0, 50)
+    tracer.shutdown(timeout=0.1)
