@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from agenttrace.core.deep_link import See
-from agenttrace.core.errors import SimulationError
+from agenttrace.core.errors import ConfigError, SimulationError
 from agenttrace.core.example import Example
 from agenttrace.core.quarantine import Quarantine
 from agenttrace.core.report import EvaluationFailed, EvaluationReport, ScoringResult
@@ -164,6 +164,8 @@ class _MarkedTest:
 
     def trial(self) -> _Trial:
         tracer = self.options.get("tracer")
+        if tracer is not None and not callable(getattr(tracer, "capture", None)):
+            raise ConfigError(f"tracer is a Tracer, got {tracer!r}")
         simulation = None if self.example.simulate is None else Simulation(self.example.simulate)
         return _Trial(capture() if tracer is None else tracer.capture(), simulation)
 

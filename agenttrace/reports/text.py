@@ -78,7 +78,8 @@ def show(lines: Iterable[Line], file: IO[str] | None = None) -> None:
         from rich.console import Console
         from rich.text import Text
 
-        console = Console(file=stream, highlight=False, soft_wrap=True)
+        # Rich prints nothing at all where COLUMNS is 0.
+        console = Console(file=stream, highlight=False, soft_wrap=True, width=terminal_width(stream))
         is_linking = has_hyperlinks()
         for line in lines:
             text = Text(line.text, style=line.style)

@@ -33,3 +33,18 @@ def test_a_terminal_gets_colour_and_a_progress_bar(tmp_path):
     assert "evaluating" in printed
     assert "3/3" in printed
     assert "\x1b[31m✗ Test 1: FAILED" in printed
+
+
+def test_a_terminal_that_says_it_has_no_columns_gets_lines(monkeypatch):
+    import io
+
+    from agenttrace.reports.text import Line, show
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setenv("COLUMNS", "0")
+    terminal = Terminal()
+    show([Line("a line of text")], terminal)
+    assert "a line of text" in terminal.getvalue()
