@@ -127,8 +127,10 @@ def _wait(prompt: str) -> str:
 
 def _seconds(agent: Callable[..., Any], count: int, concurrency: int) -> float:
     examples = [Example(input={"prompt": f"{number}"}, expected_tools=[]) for number in range(count)]
+    tracer = Tracer("bench", store="memory")
+    observed = tracer.observe(agent, span_type="agent")  # what calls no tool is a run without calls, so
     began = time.perf_counter()
-    assert_test(examples, [ToolOrderScorer()], function=agent, concurrency=concurrency)
+    assert_test(examples, [ToolOrderScorer()], function=observed, concurrency=concurrency, tracer=tracer)
     return time.perf_counter() - began
 
 
