@@ -82,17 +82,15 @@ def test_a_session_that_is_not_found_by_its_name_hides_no_other(agenttrace, tmp_
 
 
 def test_a_run_that_is_imported_is_redacted(agenttrace, tmp_path):
-    from agenttrace.redaction import Redaction
-
     secret = "Zq9LmX2Vb7KtRw4NpYc8"
+    tracer = Tracer("p", store="memory", redact="off")
+    examples, scorers = [Example(input={"api_key": secret})], [ContainsScorer("ok")]
     report = run_evaluation(
-        [Example(input={"api_key": secret})], [ContainsScorer("ok")], function=lambda api_key: f"password={secret} ok",
-        tracer=Tracer("p", store="memory", redact="off"),
-    )  # fmt: skip
+        examples, scorers, function=lambda api_key: f"password={secret} ok", tracer=tracer
+    )
     assert secret in json.dumps(report.to_dict())
     write_run(report.to_dict(), tmp_path / "run.json")
     ran = agenttrace("runs", "import", tmp_path / "run.json", "--store", tmp_path / "shared.db")
     assert ran.code == 0
     store = SQLiteStore(tmp_path / "shared.db")
     assert secret not in json.dumps(store.run(report.run_id))
-    assert Redaction().fields({"api_key": secret}) == {"api_key": "[redacted]"}
