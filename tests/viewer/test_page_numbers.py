@@ -134,7 +134,7 @@ def facets(text: str) -> dict[str, dict[str, int]]:
                 r'<span>([^<]*)</span><span class="count">([\d,]+)</span>', section
             )
         }
-        for title, section in re.findall(r"<h2><a[^>]*>([^<]*)</a></h2>(.*?)</section>", part, re.S)
+        for title, section in re.findall(r"<h2>(?:<a[^>]*>)?([^<]*)(?:</a>)?</h2>(.*?)</section>", part, re.S)
     }
 
 
@@ -430,3 +430,14 @@ def evaluated(tracer: Tracer, grid: list[list[str]]) -> str:
         examples, [ExactMatchScorer()], function=answer, tracer=tracer, trials=trials, eval_run_name="suite"
     )
     return report.run_id
+
+
+def test_heads_that_no_query_can_group_by_lead_nowhere():
+    from agenttrace.viewer.group_page import is_label
+
+    assert [
+        name for name in ("verdict", "status", "customer", "name", "metadata.a (b)") if is_label(name)
+    ] == [
+        "customer",
+        "name",
+    ]
