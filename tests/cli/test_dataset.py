@@ -24,7 +24,7 @@ def recorded(tmp_path):
 
     @tracer.observe(span_type="tool")
     def look(n):
-        return {"order": "4711"}
+        return {"order": "4711-0815"}
 
     @tracer.observe
     def desk(n):
@@ -39,7 +39,7 @@ def recorded(tmp_path):
 def test_recorded_runs_become_a_file_with_names_that_tell_them_apart(agenttrace, recorded, tmp_path):
     ran = agenttrace("dataset", "from-traces", "--to", "new.yaml", "--project", "shop")
     assert (ran.code, ran.out) == (0, "new.yaml: 3 examples\n")
-    assert "4711" not in (tmp_path / "new.yaml").read_text()
+    assert "4711-0815" not in (tmp_path / "new.yaml").read_text()
     dataset = EvalDataset.from_file(tmp_path / "new.yaml")
     assert sorted(example.name for example in dataset) == ["desk: 1", "desk: 2", "desk: 2 (2)"]
     assert dataset[0].expected_tools == [{"tool_name": "look", "parameters": {"n": 2}}]
@@ -53,7 +53,7 @@ def test_recorded_runs_become_a_file_with_names_that_tell_them_apart(agenttrace,
 def test_ids_a_limit_and_outputs_are_chosen(agenttrace, recorded, tmp_path):
     assert agenttrace("dataset", "from-traces", "--to", "one.jsonl", "--limit", 1, "--outputs").code == 0
     (example,) = EvalDataset.from_file(tmp_path / "one.jsonl")
-    assert example.tools_called[0]["output"] == {"order": "4711"}
+    assert example.tools_called[0]["output"] == {"order": "4711-0815"}
     trace_id = example.additional_metadata["trace_id"]
     ran = agenttrace("dataset", "from-traces", trace_id[:12], "--to", "two.json", "--expect", "names")
     assert (ran.code, EvalDataset.from_file(tmp_path / "two.json")[0].expected_tools) == (0, ["look"])
@@ -74,7 +74,7 @@ def evaluated(tmp_path):
     recorded_runs = [
         Example(name="task 1", input="Pay.", tools_called=[look], actual_output="Done.", tags=["money"],
                 expected_tools=["pay"], additional_metadata={"trial": trial})
-        for trial, look in enumerate(["look", {"name": "pay", "arguments": {"n": 2}, "output": "4711"}])
+        for trial, look in enumerate(["look", {"name": "pay", "arguments": {"n": 2}, "output": "4711-0815"}])
     ]  # fmt: skip
     recorded_runs.append(Example(name="task 2", tools_called=["look"], expected_tools=["pay"]))
     store = SQLiteStore(tmp_path / "traces.db")
@@ -92,7 +92,7 @@ def evaluated(tmp_path):
 def test_examples_that_passed_become_a_file_with_what_they_did(agenttrace, evaluated, tmp_path):
     ran = agenttrace("dataset", "from-run", "tau", "--passed", "--to", "passed.yaml")
     assert (ran.code, ran.out) == (0, "passed.yaml: 1 example\n")
-    assert "4711" not in (tmp_path / "passed.yaml").read_text()
+    assert "4711-0815" not in (tmp_path / "passed.yaml").read_text()
     (example,) = EvalDataset.from_file(tmp_path / "passed.yaml")
     assert (example.name, example.input, example.actual_output) == ("task 1", "Pay.", "Done.")
     assert (example.tags, example.additional_metadata["trial"]) == (["money"], 1)
