@@ -19,6 +19,7 @@ from agenttrace.core.errors import ExpectationError, did_you_mean
 from agenttrace.core.identity import span_id_text
 from agenttrace.core.marks import not_read, not_recorded
 from agenttrace.core.span import Span, SpanError, Status
+from agenttrace.core.text import shorten
 from agenttrace.core.tool import ToolDefinition
 
 
@@ -278,7 +279,7 @@ class ExpectedToolCall:
         if not isinstance(item, Mapping):
             raise ExpectationError(
                 f"an expected tool is a name or a mapping with 'tool_name',"
-                f" got {type(item).__name__} {item!r:.200}"
+                f" got {type(item).__name__} {shorten(repr(item), 200)}"
                 + (ACTUAL_CALL_HINT if isinstance(item, ToolCall) else "")
             )
         return cls(**cls.values_of(item), source=source)
@@ -351,7 +352,7 @@ def _checked(name: str, value: Any, item: Mapping[str, Any]) -> Any:
 
 def _tool_text(item: Mapping[str, Any]) -> str:
     tool = next((item[word] for word in EXPECTED_WORDS["name"] if word in item), dict(item))
-    return f"{tool!r:.100}"
+    return f"{shorten(repr(tool), 100)}"
 
 
 _CHECKED = _TUPLES | {"kind", "require_all"}

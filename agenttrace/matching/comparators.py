@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from agenttrace.core.errors import ExpectationError, ScorerError, did_you_mean
+from agenttrace.core.text import shorten
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.matching.agreement import Comparators
@@ -28,7 +29,7 @@ def checked_comparators(comparators: Comparators | None, scorer: str) -> Compara
         return comparators
     raise ScorerError(
         f"{scorer}: comparators map a tool's name to a function, or to {{parameter: function}}, "
-        f"got {value!r:.200}"
+        f"got {shorten(repr(value), 200)}"
     )
 
 

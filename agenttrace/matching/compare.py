@@ -10,6 +10,7 @@ from typing import Any
 
 from agenttrace.core.errors import ScorerError
 from agenttrace.core.marks import cause_of
+from agenttrace.core.text import shorten
 from agenttrace.core.tool import REQUIRED, ToolDefinition
 from agenttrace.core.tool_call import ArgumentMode, ToolCall
 from agenttrace.core.trace import Trace
@@ -180,7 +181,7 @@ def _calls_of(actual: Trace | Sequence[ToolCall]) -> Sequence[ToolCall]:
     if not isinstance(actual, list | tuple) or not all(isinstance(call, ToolCall) for call in actual):
         raise ScorerError(
             "what happened comes second, after what should: a Trace or its tool_calls (Trace.from_calls "
-            f"makes one of plain data), got {type(actual).__name__} {actual!r:.200}"
+            f"makes one of plain data), got {type(actual).__name__} {shorten(repr(actual), 200)}"
         )
     return actual
 

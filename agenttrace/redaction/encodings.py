@@ -32,6 +32,7 @@ _TORN = re.compile(rf"{_BEGINNING}\Z", re.VERBOSE)
 _TORN_URL = re.compile(rf"{_URL_BEGINNING}\Z")
 _SHORTENED = re.compile(rf"{_BEGINNING}(?=…)", re.VERBOSE)
 _SHORTENED_URL = re.compile(rf"{_URL_BEGINNING}(?=…)")
+_REST_OF_URL = re.compile(r"""(?<=…)[^\s/?#"'<>@…]+@(?=[\w.-]+)""")
 
 Clean = Callable[[str], str]
 """Returns the text without secrets: the same object where there are none."""
@@ -136,7 +137,8 @@ def without_shortened(text: str) -> tuple[str, int]:
         return text, 0
     text, count = _SHORTENED.subn(REDACTED, text)
     text, more = _SHORTENED_URL.subn(rf"\1{REDACTED}", text)
-    return text, count + more
+    text, rest = _REST_OF_URL.subn(f"{REDACTED}@", text)
+    return text, count + more + rest
 
 
 def without_zeros(content: bytes) -> str:

@@ -81,11 +81,11 @@ class AnswerScorer:
 
 
 def shown(value: Any, most: int) -> str:
-    """The beginning of a value's text, without digests; an integer that Python refuses to print stands as it
+    """A value's text, or its beginning, without digests; an integer that Python refuses to print stands as it
     is recorded."""
     value = without_digests(value)
     try:
         text = repr(value)
     except ValueError:
         text = repr(jsonable(value))
-    return text[:most]
+    return text if len(text) <= most else f"{text[: most - 1]}…"  # redaction looks at what is cut so

@@ -9,6 +9,7 @@ from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.marks import Cause, cause_of, known_pieces
 from agenttrace.core.score import Score, checked_flag
+from agenttrace.core.text import shorten
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.reading import cannot_tell, in_both_readings
 from agenttrace.scorers.answer_scorer import AnswerScorer
@@ -55,7 +56,7 @@ class ContainsScorer(AnswerScorer):
         value = float(count > 0) if self.mode == "any" else count / len(texts)
         reason = f"{count} of {len(texts)} texts found ({self.mode} wanted)"
         if missing:
-            reason += "; missing: " + ", ".join(f"{item!r:.60}" for item in missing[:10])
+            reason += "; missing: " + ", ".join(f"{shorten(repr(item), 60)}" for item in missing[:10])
         return self.scored(value, reason, {"missing": missing})
 
     def _expected(self, example: Example) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any, overload
 from agenttrace.core.errors import ScorerError, did_you_mean
 from agenttrace.core.example import Example
 from agenttrace.core.score import Score, checked_gate, checked_threshold
+from agenttrace.core.text import shorten
 from agenttrace.core.trace import Trace
 from agenttrace.matching.selection import actual_calls
 from agenttrace.scorers.not_whole import (
@@ -90,7 +91,7 @@ class FunctionScorer:
             value = float(value)
         if not isinstance(value, int | float) or not 0 <= value <= 1:
             raise ScorerError(
-                f"the scorer {self.name!r} returned {type(value).__name__} {value!r:.100};"
+                f"the scorer {self.name!r} returned {type(value).__name__} {shorten(repr(value), 100)};"
                 " wanted a number from 0 to 1, a bool, (number, reason), or a Score"
             )
         return missing.said_by(Score.of(self.name, value, self.threshold, reason=reason))

@@ -12,6 +12,7 @@ from agenttrace.core.jsonable import jsonable
 from agenttrace.core.marks import cause_within
 from agenttrace.core.score import Score, checked_flag
 from agenttrace.core.state import STATE
+from agenttrace.core.text import shorten
 from agenttrace.core.tool import TOOL
 from agenttrace.core.trace import TURN, Trace
 from agenttrace.core.value_key import value_key
@@ -145,7 +146,8 @@ class ExecutionOrderScorer(CallScorer):
     def _as_list(self, value: Any, field: str) -> list[Any]:
         if not isinstance(value, list | tuple):
             raise ScorerError(
-                f"{self.name}: {field} is a list of actions, got {type(value).__name__} {value!r:.200}"
+                f"{self.name}: {field} is a list of actions, got {type(value).__name__} "
+                f"{shorten(repr(value), 200)}"
             )
         return list(value)
 

@@ -10,6 +10,7 @@ from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.json_reader import InvalidJSON, lenient_json
 from agenttrace.core.score import Score
+from agenttrace.core.text import shorten
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.pattern import Call
 from agenttrace.expectations.reading import in_both_readings
@@ -114,7 +115,9 @@ class FunctionCallCoverageScorer(CallScorer):
 
     def _calls(self, names: Any, source: str | None) -> Sequence[Call]:
         if not isinstance(names, list | tuple) or not all(isinstance(name, str) and name for name in names):
-            raise ScorerError(f"{self.name}: function_calls is a list of names, got {names!r:.200}")
+            raise ScorerError(
+                f"{self.name}: function_calls is a list of names, got {shorten(repr(names), 200)}"
+            )
         return self._expected_calls(list(names), source)
 
 
@@ -135,7 +138,9 @@ def json_renderer(scorer: str, text: str) -> Callable[[Example], Any]:
     try:
         template = Template.parse(text)
     except TemplateTrouble as trouble:
-        raise ScorerError(f"{scorer}: the template {text!r:.200} cannot be read: {trouble}") from None
+        raise ScorerError(
+            f"{scorer}: the template {shorten(repr(text), 200)} cannot be read: {trouble}"
+        ) from None
 
     def render(example: Example) -> Any:
         fields = example.to_dict()
@@ -143,7 +148,9 @@ def json_renderer(scorer: str, text: str) -> Callable[[Example], Any]:
         try:
             output = template.render(sample=sample)
         except TemplateTrouble as trouble:
-            raise ScorerError(f"{scorer}: the template {text!r:.200} cannot be rendered: {trouble}") from None
+            raise ScorerError(
+                f"{scorer}: the template {shorten(repr(text), 200)} cannot be rendered: {trouble}"
+            ) from None
         return _json(scorer, output) if isinstance(output, str) else output
 
     return render
@@ -153,4 +160,4 @@ def _json(scorer: str, text: str) -> Any:
     try:
         return lenient_json(text)
     except InvalidJSON:
-        raise ScorerError(f"{scorer}: this is not a JSON list of names: {text[:200]!r}") from None
+        raise ScorerError(f"{scorer}: this is not a JSON list of names: {shorten(text, 200)!r}") from None

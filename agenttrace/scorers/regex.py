@@ -8,6 +8,7 @@ from agenttrace.core.errors import ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.marks import cause_of, known_pieces
 from agenttrace.core.score import Score, checked_flag
+from agenttrace.core.text import shorten
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.reading import cannot_tell, in_both_readings
 from agenttrace.expectations.scalar_matchers import LOOKS_AHEAD
@@ -68,7 +69,7 @@ class RegexScorer(AnswerScorer):
             details = {"pattern": pattern.pattern, "match": None}
             return self.scored(cannot_tell(cause), f"/{pattern.pattern}/ on a text that was {cause}", details)
         match = None if span is None else text[slice(*span)]
-        matches = "does not match" if match is None else f"matches {match!r:.80}"
+        matches = "does not match" if match is None else f"matches {shorten(repr(match), 80)}"
         details = {"pattern": pattern.pattern, "match": match}
         return self.scored(float(match is not None), f"/{pattern.pattern}/ {matches}", details)
 

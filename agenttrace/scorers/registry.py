@@ -11,6 +11,7 @@ from typing import Any, TypeGuard
 
 from agenttrace.core.errors import ScorerError, did_you_mean
 from agenttrace.core.protocols import Scorer
+from agenttrace.core.text import shorten
 from agenttrace.scorers.call_scorer import CallOptions
 from agenttrace.scorers.custom import FunctionScorer
 
@@ -27,7 +28,7 @@ def register_scorer(kind: Callable[..., Any] | Scorer, name: str | None = None) 
     label = name or (kind.name if _is_scorer(kind) else getattr(kind, "__name__", None))
     maker = maker_of(kind)
     if label is None:
-        raise ScorerError(f"{kind!r:.100} has no name of its own; give register_scorer a name=")
+        raise ScorerError(f"{shorten(repr(kind), 100)} has no name of its own; give register_scorer a name=")
     other = _scorers.get(_plain(label))
     if other is not None and other[1] != maker:
         raise ScorerError(f"the scorer name {label!r} is already {other[0]}'s")
@@ -57,7 +58,9 @@ def maker_of(kind: Callable[..., Any] | Scorer) -> Callable[..., Any]:
     if _is_scorer(kind):
         return _Made(kind)
     if not callable(kind):
-        raise ScorerError(f"got {type(kind).__name__} {kind!r:.100}, wanted a scorer, or what makes one")
+        raise ScorerError(
+            f"got {type(kind).__name__} {shorten(repr(kind), 100)}, wanted a scorer, or what makes one"
+        )
     return kind
 
 

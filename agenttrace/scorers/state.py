@@ -14,6 +14,7 @@ from agenttrace.core.jsonable import jsonable
 from agenttrace.core.score import Score, checked_flag, checked_gate, checked_threshold
 from agenttrace.core.state import StateReading
 from agenttrace.core.tagged import opened_throughout
+from agenttrace.core.text import shorten
 from agenttrace.core.tool_call import ExpectedToolCall
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.expected_state import (
@@ -58,7 +59,9 @@ class StateScorer:
         self.gate = checked_gate(gate, name)
         self.only = checked_flag(only, "only", name)
         if replay is not None and not isinstance(replay, Mapping):
-            raise ScorerError(f"{name}: replay has functions by their tools' names, got {replay!r:.100}")
+            raise ScorerError(
+                f"{name}: replay has functions by their tools' names, got {shorten(repr(replay), 100)}"
+            )
         self.replay = replay or {}
 
     def check(self, example: Example) -> None:
@@ -126,7 +129,7 @@ class StateScorer:
             )
         if not callable(function) or any(is_kind(function) for is_kind in _CHANGE_NOTHING):
             raise ScorerError(
-                f"{self.name}: replay has plain functions, that of {call.name} is {function!r:.100}; one "
+                f"{self.name}: replay has plain functions, that of {call.name} is {shorten(repr(function), 100)}; one "
                 "that is async or a generator would change nothing"
             )
         return function
@@ -142,7 +145,7 @@ class StateScorer:
                 result = function(state, **arguments)
             except Exception as error:  # choke-point: a function of the user's; said as what it is
                 raise ScorerError(
-                    f"{self.name}: the expected call {call!r:.200} could not be replayed: "
+                    f"{self.name}: the expected call {shorten(repr(call), 200)} could not be replayed: "
                     f"{type(error).__name__}: {error}"
                 ) from error
             if isinstance(result, CoroutineType | GeneratorType):

@@ -162,3 +162,21 @@ def test_pairs_that_are_tuples_are_redacted_where_the_values_were_not_recorded()
     assert Redaction().fields({"headers": [("password", "Xq9zLm2Vb7Kt"), ("a", "b")]}) == {
         "headers": [["password", REDACTED], ("a", "b")]
     }
+
+
+def test_what_a_reason_shows_of_an_answer_that_is_cut_within_a_secret_is_redacted():
+    from agenttrace import Example
+    from agenttrace.scorers import ContainsScorer, ExactMatchScorer
+
+    key = "gh" + "p_" + "a1B2c3D4" * 5
+    for secret in (f"https://ann:{SECRET}@host.example.org/a", key):
+        for padding in range(0, 120, 3):
+            text = f"{'z' * padding} {secret} is where your files are, have a nice day and come back soon"
+            example = Example(actual_output=text, expected_output="hello")
+            scores = [
+                ExactMatchScorer().score(example),
+                ContainsScorer(text).score(Example(actual_output="hello")),
+            ]
+            for score in map(Redaction().score, scores):
+                assert SECRET not in score.reason
+                assert key[:12] not in score.reason
