@@ -129,7 +129,8 @@ class StateScorer:
             )
         if not callable(function) or any(is_kind(function) for is_kind in _CHANGE_NOTHING):
             raise ScorerError(
-                f"{self.name}: replay has plain functions, that of {call.name} is {shorten(repr(function), 100)}; one "
+                f"{self.name}: replay has plain functions, that of {call.name} is "
+                f"{shorten(repr(function), 100)}; one "
                 "that is async or a generator would change nothing"
             )
         return function
