@@ -38,9 +38,7 @@ POLL_SECONDS = 0.05
 IDLE_SECONDS = 0.1
 RETRY_SECONDS = 0.2
 JOIN_SECONDS = 1.0
-_LAST_SECONDS = 0.1
-"""Seconds for which the end of the process waits for the worker to end, at least."""
-_MOST_FAILURES_AT_END = 3
+_LAST_SECONDS, _MOST_FAILURES_AT_END = 0.1, 3  # the end of the process waits so long for a worker, at least
 START_SECONDS = 1.0
 """How long a flush waits for a worker that is being started, before it stores by itself."""
 
@@ -127,7 +125,9 @@ class Pipeline:
         """Admit a heavy value, or return the mark that takes its place."""
         if self.weight + value.size > MAX_WEIGHT:
             value = shortened(value, self.limits)
-        return value if self.admit(value.size) else left_out("memory")
+            return value if self.admit(value.size) else left_out("memory")
+        self.weight += value.size
+        return value
 
     def admit(self, size: int) -> bool:
         """Returns True if texts of so many characters may wait; else they are counted as dropped."""
