@@ -248,7 +248,8 @@ class Redaction:
                         name += "'"
                 else:
                     name = key
-                items[name] = item if key == "token" and "logprob" in value else self._item(key, item)
+                is_word = key == "token" and "logprob" in value  # of a model's vocabulary
+                items[name] = self.inside(item) if is_word else self._item(key, item)
             if "value" in value or not NAMED_BESIDE.isdisjoint(value):
                 without_beside(value, items, self, self._taken_out)
             return items

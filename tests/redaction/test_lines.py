@@ -180,3 +180,8 @@ def test_what_a_reason_shows_of_an_answer_that_is_cut_within_a_secret_is_redacte
             for score in map(Redaction().score, scores):
                 assert SECRET not in score.reason
                 assert key[:12] not in score.reason
+
+
+def test_a_token_beside_its_logprob_is_searched_for_shapes_all_the_same():
+    key = "gh" + "p_" + "a1B2c3D4" * 5
+    assert Redaction().inside({"token": key, "logprob": -0.1}) == {"token": REDACTED, "logprob": -0.1}
