@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agenttrace.redaction.option import Redact, redaction_of
-from agenttrace.redaction.redaction import Redaction, without_secrets
+from agenttrace.redaction.option import Redact, redaction_of, without_secrets
+from agenttrace.redaction.redaction import Redaction
 
 __all__ = ["Redact", "Redaction", "redaction_of", "without_secrets"]

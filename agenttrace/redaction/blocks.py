@@ -17,6 +17,7 @@ _FENCED = re.compile(
 )
 _TWO_WORDS = re.compile(r"([^\W_]\w*)[ \t](\w+)[*`]*[ \t]*\Z")
 _WINDOW = 80
+_ONE_WORD = re.compile(r"[ \t]*([^\s:=]+)[ \t]*(?=\r?\n|\Z)")
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2}:)+[0-9a-fA-F]{0,2}")
 _OF_KEYS = frozenset({"priv", "privateExponent", "prime1", "prime2", "exponent1", "exponent2", "coefficient"})
 """What ``openssl`` calls the parts of a private key."""
@@ -54,6 +55,11 @@ def without_blocks(text: str, names: Names) -> tuple[str, int]:
                 if names.hides(name, text[first:last]):
                     pieces += (text[done:first], REDACTED)
                     done = last
+            if not lines and not is_block and (below := _line_below(text, end)) is not None:
+                first, last = below
+                if names.hides(name, text[first:last]):
+                    pieces += (text[done:first], REDACTED)
+                    done = end = last
             end = lines[-1].end if lines else end
         opening = _OPENING.search(text, end)
     return ("".join((*pieces, text[done:])), len(pieces) // 2) if pieces else (text, 0)
@@ -85,6 +91,16 @@ def _lines_below(text: str, place: int, column: int, is_block: bool) -> Iterator
             first = begin + len(content) - len(item)
             yield Line(first, first + len(item), item, is_item)
         place = stop + 1
+
+
+def _line_below(text: str, place: int) -> tuple[int, int] | None:
+    """Where the one word of the next line stands, if it is made up: as people write down a password."""
+    word = _ONE_WORD.match(text, place)
+    return (
+        word.span(1)
+        if word is not None and is_made_up(word[1]) and not word[1].startswith(REDACTED)
+        else None
+    )
 
 
 def _values(lines: list[Line], is_block: bool, is_key: bool) -> list[tuple[int, int]]:

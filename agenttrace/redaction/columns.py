@@ -7,16 +7,20 @@ from typing import NamedTuple
 
 from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.naming import Names
+from agenttrace.redaction.said import SIGNS
 from agenttrace.redaction.shape_search import looks_random
-from agenttrace.redaction.values import is_opaque, is_placeholder
+from agenttrace.redaction.texts import has_any
+from agenttrace.redaction.values import is_made_up, is_opaque, is_placeholder
 
 _CELL = {
     sign: re.compile(rf'[ ]*"(?:[^"]|"")*"[ ]*(?={re.escape(sign)}|\Z)|[^{re.escape(sign)}]*')
-    for sign in "|\t;,"
+    for sign in "|│\t;,"
 }
 """The signs that part columns, and what stands between them."""
+_SPACED = re.compile(r"\S+(?: \S+)*")
+"""What stands between two spaces or more: as ``pandas``, ``kubectl`` and others print columns."""
 _TITLE = re.compile(r"[\w .()/#-]{0,40}")
-_RULE = re.compile(r"[-:=|+ \t\r]+")
+_RULE = re.compile(r"[-:=|+ \t\r─│┼├┤┬┴┌┐└┘═║╪╞╡]+")
 _AROUND = " \t\r`*\"'"
 
 
@@ -52,11 +56,11 @@ class _Head(NamedTuple):
 
 
 def _head(line: str, names: Names) -> _Head | None:
-    sign = next((sign for sign in _CELL if sign in line), None)
+    sign = next((sign for sign in _CELL if sign in line), "  " if "  " in line.strip() else None)
     if sign is None:
         return None
     titles = [line[first:last].strip(_AROUND) for first, last in _cells(line, sign)]
-    in_prose = sign != "|" and any(" " in title for title in titles)
+    in_prose = sign not in "|│" and any(" " in title for title in titles)
     titles[0] = titles[0].rpartition(" ")[2].strip(_AROUND) if in_prose else titles[0]
     if not all(map(_TITLE.fullmatch, titles)):
         return None
@@ -71,13 +75,21 @@ def _secrets(text: str, start: int, head: _Head, names: Names) -> tuple[list[tup
         stop = text.find("\n", start)
         line = text[start : len(text) if stop < 0 else stop]
         if not _RULE.fullmatch(line):
+            if has_any(SIGNS, line.lower()) and _head(line, names) is not None:
+                break  # another table
             cells = _cells(line, head.sign)
+            if head.sign == "  " and len(cells) == head.width + 1:  # the first is the number of the row
+                del cells[0]
             if len(cells) != head.width:
                 break
             for place, name in head.secret.items():
                 first, last = cells[place]
                 value = line[first:last].strip(_AROUND)
-                if _is_secret(name, value, names) and (not head.in_prose or looks_random(value.split()[0])):
+                if (
+                    _is_secret(name, value, names)
+                    and (not head.in_prose or looks_random(value.split()[0]))
+                    and (head.sign != "  " or is_made_up(value))
+                ):
                     first = start + line.index(value, first)
                     places.append((first, first + len(value)))
         start += len(line) + 1
@@ -85,6 +97,8 @@ def _secrets(text: str, start: int, head: _Head, names: Names) -> tuple[list[tup
 
 
 def _cells(line: str, sign: str) -> list[tuple[int, int]]:
+    if sign == "  ":
+        return [cell.span() for cell in _SPACED.finditer(line)]
     cells: list[tuple[int, int]] = []
     place = 0
     while place <= len(line):

@@ -35,6 +35,21 @@ def _after(command: str, option: str) -> re.Pattern[str]:
     )
 
 
+def _token_after(command: str) -> re.Pattern[str]:
+    """The token that is the one argument of a command; what has no digit is a word of prose."""
+    command = command.replace("_", _GAP)
+    return re.compile(rf"""(?<![\w.\0-]){command}(?=["']?[\w.-]*\d)(?=["']?[\w.-]{{12,}}){_VALUE}""")
+
+
+def _piped(before: str, into: str) -> re.Pattern[str]:
+    """What is printed, after what may stand `before` it, `into` a command that reads a password."""
+    return re.compile(
+        rf"""(?<![\w.\0-])(?:echo|printf)(?:\s+-\w+)?\s+(?P<quote>["'])?{before}"""
+        r"""(?P<value>(?(quote)(?:(?!(?P=quote))[^\n|])+|[^\s"'|$\\]+))"""
+        rf"""(?=["']?\s*\|\s*(?:sudo\s+)?{into})"""
+    )
+
+
 _COMMANDS = (
     (
         "curl",
@@ -72,11 +87,42 @@ _COMMANDS = (
     ("sqlplus", _after("sqlplus", r"[\w.-]+/")),
     ("aws", _after("aws_configure_set", r"[\w.-]*(?:secret.access.key|session.token)_")),
     ("keytool", _after("keytool", r"-(?:store|key)pass_")),
+    ("password-stdin", _piped("", r"[^\n|]{0,80}--password-stdin")),
+    ("gh secret", _after("gh_(?:secret|variable)_set", r"--body(?:_|=)|-b_")),
+    ("keyvault", _after("az_keyvault_secret_set", r"--value(?:_|=)")),
+    ("put-parameter", _after("aws_ssm_put-parameter", r"--value(?:_|=)")),
+    (
+        "put-secret",
+        _after("aws_secretsmanager_(?:put-secret-value|create-secret)", r"--secret-string(?:_|=)"),
+    ),
+    ("create-secret", _after("aws_secretsmanager_create-secret", r"--secret-string(?:_|=)")),
+    (
+        "redis-cli",
+        re.compile(rf"""redis-cli\b{_BETWEEN}\s(?:AUTH|auth){_GAP}(?:\w+{_GAP}(?=[^\s-])(?=\S))?{_VALUE}"""),
+    ),
+    ("twine", _after("twine_(?:upload|register)", "-p_")),
+    ("usermod", _after("usermod", "-p_")),
+    ("useradd", _after("useradd", "-p_")),
+    ("ssh-keygen", _after("ssh-keygen", "-[NP]_")),
+    ("snmp", _after(r"snmp\w+", "-[AX]_")),
+    ("-a", _after("https?|xhs?", r"-a_?[\"']?[^\s:\"']+:")),
+    ("net use", _after("net_use", r"\\\\[\w.$\\-]+_")),
+    ("vault login", _token_after("vault_login_")),
+    ("cargo login", _token_after("cargo_login_")),
+    ("npm config", _after("npm_config_set", r"[\w./:@-]*(?:authToken|\x5fpassword|\x5fauth)(?:_|=)")),
+    (
+        "poetry config",
+        _after("poetry_config", r"(?:http-basic\.[\w.-]+_[^\s\"']+|pypi-token\.[\w.-]+)_"),
+    ),
+    ("chpasswd", _piped(r"[\w.-]+:", "chpasswd")),
+    ("sudo", _piped("", r"sudo\s+(?:-\w+\s+)*-\w*S\b")),
 )
 """What is in each text with such a command, in lower case, and how the password is found."""
 
-WITHOUT_OPTION = ("configure", "sqlplus")
-"""What takes a secret without an option."""
+WITHOUT_OPTION = ("redis-cli", "sqlplus", "config", "login ", "sudo", "chpasswd", "net use")
+"""What stands in each text with a command that takes a secret without an option."""
+_WORDS_WITHOUT_OPTION = frozenset({"sqlplus", "configure", "config", "login", "use"})
+"""The same of a list of arguments, of which it is one."""
 
 _SIGNS = tuple(sign for sign, _ in _COMMANDS)
 
@@ -96,6 +142,11 @@ def may_have_command(lowered: str) -> bool:
         or any(sign in lowered for sign in WITHOUT_OPTION)
     )
     return has_option and any(sign in lowered for sign in _SIGNS)
+
+
+def may_be_command(items: Sequence[Any]) -> bool:
+    """Returns True if a list could be a command that takes a secret without an option."""
+    return any(type(item) is str and item in _WORDS_WITHOUT_OPTION for item in items[:4])
 
 
 def _is_password(value: str) -> bool:

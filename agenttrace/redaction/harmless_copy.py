@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
+from agenttrace.core.snapshot import EXACT_INT
 from agenttrace.redaction.naming import Names
 from agenttrace.redaction.pairs import NAMED_BESIDE, holds_beside, holds_named
 
 
 class Rules(Names, Protocol):
-    """What a redaction says of names and texts. `call` is the user's own function, texts below `shortest`
-    are not looked into, `harmless_keys` are names that are known to be no secret's."""
+    """What a redaction says of names and texts.
+
+    `call` is the user's own function. Texts below `shortest` and integers below `largest_number` are not
+    looked into; `harmless_keys` are names that are known to be no secret's.
+    """
 
     call: Any
     shortest: int
+    largest_number: int
     harmless_keys: set[str]
 
     def looks_into(self, text: str) -> bool:
@@ -79,6 +84,7 @@ def _plain(value: Any, texts: list[str], keys: set[str], redaction: Rules, level
     if not levels or len(value) > _MOST_PLAIN or len(texts) > _MOST_TEXTS:
         raise TypeError
     copy, shortest = value.copy(), redaction.shortest
+    largest = redaction.largest_number if redaction.largest_number < EXACT_INT else _LARGEST_PLAIN
     if type(value) is list:
         pairs: Any = enumerate(value)
         if value and type(value[0]) is not dict and holds_named((value,), redaction):
@@ -96,7 +102,7 @@ def _plain(value: Any, texts: list[str], keys: set[str], redaction: Rules, level
         elif item is None or kind is bool:
             pass
         elif kind is int:
-            if not -_LARGEST_PLAIN < item < _LARGEST_PLAIN:
+            if not -_LARGEST_PLAIN < item < largest:
                 raise TypeError
         elif kind is float:
             if not -1e308 <= item <= 1e308:

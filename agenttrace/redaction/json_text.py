@@ -15,6 +15,7 @@ from agenttrace.redaction.texts import has_any
 
 _VALUE = re.compile(r"""(["'])(?P<name>[A-Za-z][^"'\\\n]{1,63})\1\s*[,\]})]""")
 """A text that is no key: after a name that is a key, its value is found in the text as it stands."""
+_JSON_WEB_KEY = re.compile(r"""["']kty["']\s*:""")
 _BEGINNINGS, _ENDS = frozenset("{[( \t\r\n"), frozenset("}]) \t\r\n")
 DATA_ENDS = ("}", "]", ")")
 _PLACES = ("[", "(", "val", "content")
@@ -28,6 +29,8 @@ def may_be_data(texts: Iterable[str], names: Names, signs: tuple[str, ...]) -> b
     """
     several = "\n".join([text for text in texts if text[:1] in _BEGINNINGS and text[-1:] in _ENDS])
     lowered = several.lower()
+    if "kty" in lowered and _JSON_WEB_KEY.search(several) is not None:
+        return True
     if not has_any(_PLACES, lowered):
         return False
     return (has_any(NAME_SIGNS, lowered) or has_any(signs, lowered)) and any(

@@ -19,6 +19,17 @@ _LISTED = re.compile(
     r"""\\*[brfu]?["'](?!\[redacted\])(?P<value>(?:[^"'\\]|\\(?!["']))+)"""
 )
 
+CALLED = re.compile(
+    r"""(?i)(?<![a-z])(?P<name>\w{0,40}(?:auth|login|log_in|signin|sign_in|authenticate|set_credentials))\(\s{0,20}"""
+    r"""\\*[brfu]?["'][^"'\n\\]{1,100}\\*["']\s{0,20},\s{0,20}\\*[brfu]?["'](?!\[redacted\])(?P<value>(?:[^"'\\\n]|\\(?!["']))+)"""
+)
+"""A user and a password among the arguments of a call: ``HTTPBasicAuth("ann", "…")``."""
+KEPT = re.compile(
+    r"""(?i)(?P<name>set_password)\((?:\s{0,20}\\*["'][^"'\n\\]{0,100}\\*["']\s{0,20},){1,2}\s{0,20}\\*["'](?!\[redacted\])(?P<value>[^"'\\\n]+)"""
+)
+"""A password that is put by: ``keyring.set_password("service", "ann", "…")``."""
+CALLS = ("auth(", "login(", "log_in(", "signin(", "sign_in(", "authenticate(", "set_credentials(")
+"""What stands in each text with such a call, in lower case."""
 LISTED_SIGNS = ('",', "',")
 _ENTRY = re.compile(
     r"""(?<!\w)[Nn]ame["']?:[ \t]*["']?(?P<name>[\w.-]{2,60})["']?[ \t]*\r?\n"""
@@ -30,6 +41,8 @@ FORMS = (
     *MARKUP,
     (":", ("alue",), _ENTRY),
     (",", LISTED_SIGNS, _LISTED),
+    (",", LISTED_SIGNS, CALLED),
+    (",", LISTED_SIGNS, KEPT),
 )
 """The forms, each with punctuation, and signs of which one, that are in every text that has it."""
 MARKED_FORMS = {mark: [form for form in FORMS if form[0] == mark] for mark, _, _ in FORMS if mark != ","}
@@ -54,6 +67,8 @@ def _is_secret(match: re.Match[str], pattern: re.Pattern[str], names: Names) -> 
     value = match["value"]
     if value.startswith(REDACTED) or is_placeholder(value):
         return False
+    if pattern in (CALLED, KEPT):
+        return names.is_secret("password") and is_opaque(value)
     if not _hides(names, last_name(match["name"]), value):
         return False
     if pattern is _ENTRY:

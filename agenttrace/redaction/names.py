@@ -10,9 +10,10 @@ Place = Literal["whole", "ending", "last word", "after", "any word"]
 """Where a name has one of a row's words: it is the name; the name ends so, even within a word; it is the last
 word; the last word, after one of `before`; any word of several."""
 
-Weight = Literal["always", "numbers too", "if opaque"]
+Weight = Literal["always", "numbers too", "if opaque", "four digits"]
 """Which values such a name hides. *always*: texts, mappings, lists, numbers from `SMALLEST_NUMBER` on.
-*numbers too*: all numbers as well. *if opaque*: texts that are no word and no sentence."""
+*numbers too*: all numbers as well. *if opaque*: texts that are no word and no sentence.
+*four digits*: these, and numbers of four digits or more."""
 
 
 class NameRule(NamedTuple):
@@ -48,10 +49,12 @@ NAMES: tuple[NameRule, ...] = (
         "Rails, detect-secrets",
         "last word",
         _words(
-            "pass pin pins pat salt seed mnemonic puk pgpass keypass storepass ldappass smtppass userpass dbpass rootpw dbpw"
+            "pass pat salt seed mnemonic pgpass keypass storepass ldappass smtppass userpass dbpass rootpw dbpw "
+            "requirepass masterauth bindpw"
         ),
         "if opaque",
     ),
+    NameRule("PINs", "Rails", "last word", _words("pin pins puk"), "four digits"),
     NameRule(
         "passwords in other languages",
         "dictionaries",
@@ -99,7 +102,7 @@ NAMES: tuple[NameRule, ...] = (
         _words("code codes password verifier number"),
         "numbers too",
         before=_words(
-            "authorization auth mfa recovery backup pin security unlock verification otp totp 2fa sms access pass "
+            "authorization auth mfa recovery backup pin security unlock verification otp totp 2fa fa factor login sms access pass "
             "activation passcode oauth code onetime card creditcard debitcard ssn passport licence license account "
             "routing insurance"
         ),

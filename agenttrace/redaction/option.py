@@ -1,4 +1,4 @@
-"""`redaction_of`: the redaction that a tracer's option ``redact`` asks for."""
+"""`redaction_of`: the redaction that a tracer's option ``redact`` asks for; that of texts of no tracer."""
 
 from __future__ import annotations
 
@@ -33,6 +33,11 @@ def redaction_of(redact: Redact) -> Redaction:
     if names is None or not all(isinstance(name, str) and name for name in names):
         raise ConfigError(_wanted(redact))
     return Redaction(names)
+
+
+def without_secrets(text: str) -> str:
+    """A text that belongs to no trace, such as an error in a log, as the defaults redact it."""
+    return Redaction().text("error", text)
 
 
 def _wanted(redact: object, hint: str = "") -> str:

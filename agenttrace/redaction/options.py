@@ -69,6 +69,12 @@ def own_shapes(level: Any, shapes: Any, except_: frozenset[str]) -> list[Without
     return without + [_without_pattern(shape) for shape in asked if shape not in KINDS and shape != _ALL]
 
 
+def asks_for_cards(level: Any, shapes: Any, except_: frozenset[str]) -> bool:
+    """Returns True if numbers of cards are to be found, which may be integers, too."""
+    asked = {shape for shape in shapes if isinstance(shape, str)}
+    return "card" not in except_ and (level == "strict" or "card" in asked or _ALL in asked)
+
+
 def _without_pattern(shape: Any) -> Without:
     try:
         pattern = re.compile(shape) if isinstance(shape, str) and shape else shape

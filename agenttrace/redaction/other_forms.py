@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from agenttrace.redaction.blocks import without_blocks
 from agenttrace.redaction.columns import without_columns
-from agenttrace.redaction.commands import may_have_command, without_arguments
+from agenttrace.redaction.commands import WITHOUT_OPTION, may_have_command, without_arguments
+from agenttrace.redaction.html_tables import SIGNS as HTML_SIGNS
+from agenttrace.redaction.html_tables import has_secret_head, without_html_columns
 from agenttrace.redaction.inserted import has_secret_column, may_have_rows, without_inserted
 from agenttrace.redaction.naming import Names
 from agenttrace.redaction.said import SHORT_SIGNS, SIGNS, places_of_signs, without_said
 from agenttrace.redaction.signs import Look
+from agenttrace.redaction.sql_parameters import SIGNS as SQL_SIGNS
+from agenttrace.redaction.sql_parameters import without_sql_parameters
 from agenttrace.redaction.texts import end_before_cut, has_any
 
 
@@ -18,19 +22,25 @@ def may_have_others(lowered: str, look: Look) -> bool:
     Prose, which most texts are, has to pass for little: of what is no command, only what has a digit in a
     word is looked at.
     """
-    if (look.has_hyphen or "sqlplus" in lowered) and may_have_command(lowered):
+    if (look.has_hyphen or has_any(WITHOUT_OPTION, lowered)) and may_have_command(lowered):
         return True
     if look.has_digit_in_word and (
         has_any(SIGNS, lowered) or (" is" in lowered and has_any(SHORT_SIGNS, lowered))
     ):
         return True
-    return look.marks != "" and may_have_rows(lowered)
+    return look.marks != "" and (
+        may_have_rows(lowered) or has_any(SQL_SIGNS, lowered) or has_any(HTML_SIGNS, lowered)
+    )
 
 
 def may_hold_others(text: str, lowered: str, names: Names) -> bool:
     """Returns False only if none of several texts, each on lines of its own, has a secret in these forms."""
     # A quote that one of them leaves open would hide the rows of the next.
-    return has_secret_column(text, lowered, names) or without_others(text, names)[1] > 0
+    if has_secret_column(text, lowered, names) or (
+        has_any(HTML_SIGNS, lowered) and has_secret_head(text, names)
+    ):
+        return True
+    return without_others(text, names)[1] > 0
 
 
 def without_others(text: str, names: Names) -> tuple[str, int]:
@@ -41,6 +51,12 @@ def without_others(text: str, names: Names) -> tuple[str, int]:
     lowered = text.lower()
     if may_have_command(lowered) and names.is_secret("password"):
         text, count = without_arguments(text)
+    if has_any(SQL_SIGNS, lowered):
+        text, in_errors = without_sql_parameters(text, names)
+        count += in_errors
+    if has_any(HTML_SIGNS, lowered):
+        text, in_html = without_html_columns(text, names)
+        count += in_html
     if may_have_rows(lowered):
         text, in_rows = without_inserted(text, names)
         count += in_rows

@@ -32,10 +32,13 @@ def value_on_line(text: str, place: int, end: int) -> tuple[int, int] | None:
 
     None where they are no such line, or the value is read in the same way elsewhere. `end` is the text's.
     """
-    begin = text.rfind("\n", 0, place) + 1
+    # Not from the beginning of a long line: it may have very many names.
+    begin = text.rfind("\n", max(0, place - _LONGEST_NAME - 1), place) + 1
     if place - begin > _LONGEST_NAME or _BEFORE.fullmatch(text, begin, place) is None:
         return None
-    stop = text.find("\n", place)
+    stop = text.find("\n", place, place + _LONGEST_LINE)
+    if stop < 0 and end - place > _LONGEST_LINE:
+        return None
     stop = end if stop < 0 or stop > end else stop
     if text[stop - 1 : stop] == "\r":
         stop -= 1
@@ -54,6 +57,7 @@ def value_on_line(text: str, place: int, end: int) -> tuple[int, int] | None:
 
 
 _LONGEST_NAME = 160
+_LONGEST_LINE = 4_096
 
 
 def _is_phrase(text: str) -> bool:

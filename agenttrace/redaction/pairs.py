@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from agenttrace.core.marks import REDACTED, bytes_of
-from agenttrace.redaction.commands import WITHOUT_OPTION, places_in_arguments
+from agenttrace.redaction.commands import may_be_command, places_in_arguments
+from agenttrace.redaction.fields import FIELDS, TYPED, name_of_field, typed_secrets
 from agenttrace.redaction.naming import Names, may_be_word
 from agenttrace.redaction.shown import is_secret_path
 from agenttrace.redaction.tables import COLUMNS, ROWS, is_list, places_below_titles, without_columns_beside
@@ -19,11 +20,16 @@ _NAMES_OF_VALUES = (
     *("id", "label", "title", "parameter", "variable", "option"),
     *("Header", "Field", "Id", "Label", "Parameter", "Variable", "Option", "ParameterKey"),
 )
+_FIELDS = frozenset(FIELDS)
 VALUES = ("value", "Value", "VALUE", "val", "ParameterValue")
 _LONGEST_BYTES = 4_096
-NAMED_BESIDE = frozenset({"Value", "VALUE", "val", "ParameterValue", "index", "netloc", *COLUMNS})
-"""Keys beside which a name may stand: of entries such as ``{"Name": …, "Value": …}``, of tables, of an
-address. `value`, which is found in much else, is asked for by itself."""
+NAMED_BESIDE = frozenset(
+    {"Value", "VALUE", "val", "ParameterValue", "index", "netloc", "kty", *COLUMNS, *FIELDS}
+)
+"""Keys beside which a name, or a value, may stand: of entries such as ``{"Name": …, "Value": …}``, of tables,
+of an address, of forms, of a JSON Web Key. `value`, which is found in much else, is asked for by itself."""
+_OF_JSON_WEB_KEYS = ("d", "p", "q", "dp", "dq", "qi", "k")
+"""What is private in a JSON Web Key (RFC 7517, RFC 7518)."""
 _ADDRESS = re.compile(r"([^:@/\s]*):[^@/\s]+@")
 
 
@@ -52,9 +58,9 @@ def places_of_named(items: Sequence[Any], names: Names) -> dict[int, int]:
         is_header = type(items[0]) is dict and names.is_secret(name) and names.hides(name, value)
         if is_header or _is_named(name, value, names):
             return {1: 0}
-        return _places_in_command(items, names) if value[:1] == "-" or name in WITHOUT_OPTION else {}
+        return _places_in_command(items, names) if value[:1] == "-" or may_be_command(items) else {}
     options = [place for place, item in enumerate(items) if type(item) is str and item[:1] == "-"]
-    if not options and not any(word in items for word in WITHOUT_OPTION):
+    if not options and not may_be_command(items):
         return {}
     places = _places_in_command(items, names)
     for place in options:
@@ -110,17 +116,49 @@ def holds_named(lists: Iterable[Sequence[Any]], names: Names) -> bool:
     return False
 
 
-def is_named_value(value: dict[str, Any], names: Names) -> bool:
+def is_named_value(value: Mapping[str, Any], names: Names) -> bool:
     """Returns True if a mapping has a secret's name beside its value, and that is hidden."""
     item = next((value[key] for key in VALUES if key in value), None)
     for key in _NAMES_OF_VALUES if item is not None else ():
         name = value.get(key)
         if name is not None and type(name) is not str:
             name = text_of(name)
-        if name is not None and len(name) <= _LONGEST_NAME and names.is_secret(name):
+        if name is not None and (secret := _secret_name(name, names)) is not None:
             text = text_of(item)
-            return names.hides(name, item if text is None else text)
+            return names.hides(secret, item if text is None else text)
     return False
+
+
+def _secret_name(name: str, names: Names) -> str | None:
+    if len(name) > _LONGEST_NAME:
+        return None
+    return name if names.is_secret(name) else name_of_field(name, names)
+
+
+def keys_beside(value: Mapping[str, Any], names: Names) -> list[str]:
+    """The keys of an entry whose values are secrets by a name that stands beside them."""
+    keys = typed_secrets(value, names) if not _FIELDS.isdisjoint(value) else []
+    if "kty" in value and names.is_secret("private_key"):
+        keys += [key for key in _OF_JSON_WEB_KEYS if type(value.get(key)) is str]
+    if is_named_value(value, names):
+        keys += [key for key in VALUES if value.get(key) is not None and key not in keys]
+    return keys
+
+
+def may_be_entry(keys: Collection[str]) -> bool:
+    """Returns True if a mapping with these keys could have a name beside its value."""
+    return "value" in keys or not NAMED_BESIDE.isdisjoint(keys)
+
+
+def may_be_named_beside(parameters: Collection[str]) -> bool:
+    """Returns True if of these parameters one may name another: ``set_header(name, value)``."""
+    keys = frozenset(parameters)
+    return (
+        not (keys.isdisjoint(VALUES) or keys.isdisjoint(_NAMES_OF_VALUES))
+        or not (keys.isdisjoint(FIELDS) or keys.isdisjoint(TYPED))
+        or not (keys.isdisjoint(COLUMNS) or keys.isdisjoint(ROWS))
+        or "netloc" in keys
+    )
 
 
 def without_listed(value: list[Any], items: list[Any], names: Names, taken_out: Any) -> None:
@@ -155,8 +193,8 @@ def without_beside(value: dict[str, Any], items: dict[str, Any], names: Names, t
     In an entry, ``{"name": "Authorization", "value": …}``; in a table, ``{"columns": ["user", "password"],
     "data": [["ann", …]]}``; in the parts of an address, ``{"netloc": "ann:…@host"}``.
     """
-    for key in VALUES:
-        if value.get(key) is not None and key in items and is_named_value(value, names):
+    for key in keys_beside(value, names):
+        if key in items:
             items[key] = taken_out(value[key])
     for key in ROWS:
         if is_list(value.get(key)) and not NAMED_BESIDE.isdisjoint(value):

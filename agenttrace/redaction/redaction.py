@@ -17,6 +17,7 @@ from agenttrace.core.jsonable import clean_text, jsonable, to_json
 from agenttrace.core.limits import CAPTURED, LONGEST_WHOLE
 from agenttrace.core.marks import REDACTED, Redacted, bytes_of
 from agenttrace.core.score import Score
+from agenttrace.core.snapshot import EXACT_INT
 from agenttrace.core.span import Span, SpanError
 from agenttrace.core.tool import REQUIRED, ToolDefinition
 from agenttrace.redaction.encodings import (
@@ -32,14 +33,16 @@ from agenttrace.redaction.escaped import may_have_escaped, without_escaped
 from agenttrace.redaction.harmless_copy import LONGEST_CACHED, MOST_CACHED
 from agenttrace.redaction.json_text import DATA_ENDS, may_be_data, without_secrets_of_data
 from agenttrace.redaction.names import NameRule, own_name, plain, rule_of
-from agenttrace.redaction.options import Level, OwnShape, checked, own_shapes
+from agenttrace.redaction.options import Level, OwnShape, asks_for_cards, checked, own_shapes
 from agenttrace.redaction.other_forms import may_have_others, without_others
 from agenttrace.redaction.pairs import (
     NAMED_BESIDE,
     holds_beside,
+    may_be_entry,
     without_beside,
     without_listed,
 )
+from agenttrace.redaction.personal import LARGEST_IF_CARDS, is_card
 from agenttrace.redaction.repeated import secret_texts, without_repeated
 from agenttrace.redaction.scores import score_without_secrets
 from agenttrace.redaction.shape_search import without_shape
@@ -106,6 +109,7 @@ class Redaction:
         self.harmless_keys: set[str] = set()
         """Keys that were found to name no secret and no mark, and to hold no secret themselves."""
         self._own_shapes = own_shapes(level, shapes, self.except_)
+        self.largest_number = LARGEST_IF_CARDS if asks_for_cards(level, shapes, self.except_) else EXACT_INT
         self.shortest = SHORTEST_OWN if self._own_shapes or self.names else SHORTEST_TEXT
         self._signs = tuple({max(re.split(r"[_\-. ]+", name.lower()), key=len) for name in names})
         self._secret_names: dict[str, bool] = {}
@@ -125,12 +129,16 @@ class Redaction:
         if secret is None:
             bare = plain(own_name(name))
             rule = None if self.level == "off" else rule_of(name)
-            secret = bare in self.names or (rule is not None and bare not in self.except_)
+            secret = self._is_own(bare) or (rule is not None and bare not in self.except_)
             if len(self._secret_names) < MOST_CACHED and len(name) <= LONGEST_CACHED:
                 self._secret_names[name] = secret
                 if secret:
-                    self._rules[name] = None if bare in self.names or self.level == "strict" else rule
+                    self._rules[name] = None if self._is_own(bare) or self.level == "strict" else rule
         return secret
+
+    def _is_own(self, bare: str) -> bool:
+        """Returns True for a name of the user's; a number at its end does not matter."""
+        return bool(self.names) and (bare in self.names or bare.rstrip("0123456789") in self.names)
 
     def are_harmless(self, items: Mapping[Any, Any]) -> bool:
         """Returns True if no key of a mapping names a value that is taken out, holds a secret, or looks like
@@ -153,7 +161,7 @@ class Redaction:
         schema or placeholder."""
         rule = self._rules.get(name, _NO_RULE)
         if rule is _NO_RULE:
-            is_own = plain(own_name(name)) in self.names or self.level == "strict"
+            is_own = self._is_own(plain(own_name(name))) or self.level == "strict"
             rule = None if is_own else rule_of(name)
         return hides(rule, value)
 
@@ -187,7 +195,14 @@ class Redaction:
 
     def fields(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Each of several named values in its redacted form; they are strict JSON."""
-        return {self.key(key): self.value(key, value) for key, value in values.items()}
+        return self.without_beside({self.key(key): self.value(key, value) for key, value in values.items()})
+
+    def without_beside(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """Several named values without those of which another one is the name: the arguments of
+        ``set_header(name, value)``. They are taken out of the mapping itself."""
+        if may_be_entry(fields):
+            without_beside(fields, fields, self, self._taken_out)
+        return fields
 
     def span(self, span: Span) -> Span:
         """The redacted form of a span that was not recorded here: it was read, or came from elsewhere."""
@@ -250,13 +265,15 @@ class Redaction:
                     name = key
                 is_word = key == "token" and "logprob" in value  # of a model's vocabulary
                 items[name] = self.inside(item) if is_word else self._item(key, item)
-            if "value" in value or not NAMED_BESIDE.isdisjoint(value):
+            if may_be_entry(value):
                 without_beside(value, items, self, self._taken_out)
             return items
         if kind is list:
             items_of = [self.inside(item) for item in value]
             without_listed(value, items_of, self, self._taken_out)
             return items_of
+        if kind is int and value >= self.largest_number < EXACT_INT and is_card(value):
+            return self._taken_out(value)
         return value
 
     def _taken_out(self, value: Any, begin: int = 0) -> Redacted:
@@ -379,8 +396,3 @@ class Redaction:
             text, count = without_own(text)
             self.redacted += count
         return text, look
-
-
-def without_secrets(text: str) -> str:
-    """A text that belongs to no trace, such as an error in a log, as the defaults redact it."""
-    return Redaction().text("error", text)

@@ -9,7 +9,7 @@ from typing import Any
 from agenttrace.core.jsonable import to_json
 from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.naming import Names
-from agenttrace.redaction.pairs import VALUES, is_named_value, may_be_named, places_of_named
+from agenttrace.redaction.pairs import keys_beside, may_be_entry, may_be_named, places_of_named
 
 _SHORTEST = 4
 """Shorter values are not looked for: they stand in any text by chance."""
@@ -29,8 +29,8 @@ def secret_texts(values: Iterable[tuple[str, Any]], names: Names) -> set[str]:
         name, value, is_secret = waiting.pop()
         is_secret = is_secret or (value is not None and names.is_secret(name) and names.hides(name, value))
         if type(value) is dict:
-            beside = is_named_value(value, names)
-            waiting += [(key, item, is_secret or (beside and key in VALUES)) for key, item in value.items()]
+            beside = keys_beside(value, names) if may_be_entry(value) else ()
+            waiting += [(key, item, is_secret or key in beside) for key, item in value.items()]
         elif type(value) is list:
             places = places_of_named(value, names) if may_be_named(value) else {}
             for place, item in enumerate(value):

@@ -18,14 +18,22 @@ SHORT_SIGNS = ("code is", "otp is", "pin is")
 _VERB = (
     r"(?:is|was|are|were|be|becomes|ist|war|lautet|est|es|è|é)"
     r"(?:\s+(?:now|still|just|set\s+to|changed\s+to))?\s*:?|to"
+    r"|ha(?:s|ve)\s+been\s+(?:set|changed|reset|updated|rotated)\s+to"
 )
+_OF = (
+    r"""\s+(?:for|of)\s+(?:the\s+)?(?:["'][^"'\n]{1,80}["']|[^\s:="']{1,40}(?:\s[^\s:="']{1,20}){0,3}?)"""
+    r"""|[ \t]{1,3}\([^()\n"']{1,40}\)"""
+)
+"""Whose it is: ``password for admin``, ``password (admin)``."""
 _AFTER = re.compile(
     rf"""(?P<rest>\w{{0,20}})(?:
-    ["'`*]{{0,3}}\s+(?P<verb>{_VERB})\s+
-    |\s*(?P<dash>->|→|-|–|—)\s+
+    (?P<of>{_OF})?(?:
+      ["'`*]{{0,3}}\s+(?P<verb>{_VERB})\s+
+      |\s*(?P<dash>->|→|-|–|—|\.{{3,}}|\|)\s+
+      |[*`]{{0,3}}[ \t\u00a0]*(?P<sign>:=|=>|[:=](?!=))(?P<tag></\w{{1,8}}>)?[*`]{{0,3}}\s*)
     |\\?["']\]\s*(?P<key>:?=|:)\s*
     |(?P<call>\()(?=\\?["'])
-    |[*`]{{0,3}}[ \t\u00a0]*(?P<sign>:=|=>|[:=](?!=))[*`]{{0,3}}\s*
+    |[\w-]{{0,20}}\\?["'\]]{{1,4}}(?P<typed>\)?\s{{0,20}}\.\s?\w{{1,20}}\(|\)?\s?,)\s{{0,20}}(?=\\?["'`])
     |(?P<space>[ \t]{{1,9}}\(?))
     [*]{{0,2}}(?P<quote>\\*["'`“‘«])?(?P<value>(?:[^\s"'`“”‘’«»<>…\\]|\\(?![nrt"'\\]))+)""",
     re.VERBOSE | re.IGNORECASE,
@@ -109,6 +117,12 @@ def _is_secret(text: str, match: re.Match[str], value: str, names: Names) -> boo
     if match.re is _IN_SQL:
         return names.is_secret("password")
     before = text[max(0, match.start() - _WINDOW) : match.end("rest")]
+    if match["typed"]:
+        return _is_typed(text, match, value, names)
+    if match["sign"] and (match["of"] or match["tag"]):
+        name = _name([word for word in _BETWEEN_WORDS.split(before)[-_MOST_WORDS:] if word], names)
+        is_secret = is_made_up(value) if _PASSWORD.search(name) else _reads_as_key(value)
+        return name != "" and is_secret and names.hides(name, value)
     if match["sign"]:
         spaced = _SPACED_NAME.search(before)
         name = _name(spaced[0].split(), names) if spaced else ""
@@ -122,6 +136,23 @@ def _is_secret(text: str, match: re.Match[str], value: str, names: Names) -> boo
         return False
     line = [word for word in _BETWEEN_WORDS.split(before.rpartition("\n")[2])[-_MOST_WORDS:] if word]
     name = _name(line, names) or _name(words, names)
+    return name != "" and names.hides(name, value)
+
+
+_IN_CALL = re.compile(r"""[\w)]\(\s*(?:[\w.]+\s*,\s*)?[brf]?\\?["'`][^\n]{0,60}\Z""")
+"""The beginning of a call whose first text has a secret's name, ``fill("#password``."""
+
+
+def _is_typed(text: str, match: re.Match[str], value: str, names: Names) -> bool:
+    """Returns True for what code types into a field: ``fill("#password", "…")``,
+    ``get("#password").type("…")``."""
+    if match["quote"] is None or not is_opaque(value):
+        return False
+    before = text[max(0, match.start() - _WINDOW) : match.end("rest")]
+    if _IN_CALL.search(before) is None:
+        return False
+    words = [word for word in _BETWEEN_WORDS.split(before)[-_MOST_WORDS:] if word]
+    name = _name(words, names)
     return name != "" and names.hides(name, value)
 
 
@@ -142,6 +173,8 @@ def _reads_as_secret(text: str, match: re.Match[str], value: str, word: str, bef
     end = match.start("value") + len(value)
     if text[end : end + 1] in ("(", "[", "{"):  # code
         return False
+    if match["dash"] == "|" and not _is_row_of_two(text, match.start(), end):
+        return False
     is_password = _PASSWORD.search(word) is not None
     if match["space"]:
         if _LOGIN.search(before):
@@ -155,6 +188,15 @@ def _reads_as_secret(text: str, match: re.Match[str], value: str, word: str, bef
     if value.isdigit():
         return is_password and len(value) >= _SHORTEST_NUMBER and not _COUNTED.match(text, end)
     return is_made_up(value) if is_password else _reads_as_key(value)
+
+
+def _is_row_of_two(text: str, name: int, end: int) -> bool:
+    """Returns True for a row of a table that is a name and its value, which ends at `end`."""
+    stop = text.find("\n", end, end + _WINDOW)
+    if stop < 0:
+        stop = min(len(text), end + _WINDOW)
+    before = text[text.rfind("\n", max(0, name - _WINDOW), name) + 1 : name]
+    return not text[end:stop].strip(" \t\r`*|") and "|" not in before.strip(" \t`*|")
 
 
 def _reads_as_key(value: str) -> bool:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from agenttrace.core.marks import REDACTED
 
-VERSION = 3
+VERSION = 4
 """Of the tables of names and shapes: one more whenever a row is added or changed."""
 
 SHORTEST_SECRET = 15
@@ -391,6 +391,25 @@ SHAPES: tuple[Shape, ...] = (
         0,
         replacement=rf"\1{REDACTED}@",
         needs="@",
+    ),
+    Shape(
+        "password of Oracle's JDBC",
+        "Oracle",
+        (":thin:",),
+        re.compile(r"""(?i)(:thin:[^\s/@"']{1,128}/)(?!\[redacted\]@)(?![$<{%*])[^\s@"'<>]+@"""),
+        0,
+        replacement=rf"\1{REDACTED}@",
+        needs="@",
+    ),
+    Shape(
+        "line of .pgpass",
+        "libpq",
+        (":5432:", ":5433:", ":6432:"),
+        re.compile(
+            r"""(?<![\w.:/-])([\w.*-]{1,255}:\d{4}:[\w*-]{1,64}:[\w*.-]{1,64}:)(?!\[redacted\])[^\s"']+(?=\s|\Z)"""
+        ),
+        0,
+        replacement=rf"\1{REDACTED}",
     ),
 )
 

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection
 
 from agenttrace.core.marks import REDACTED
-from agenttrace.redaction.declared import declared_name, declared_names
-from agenttrace.redaction.listed import FORMS, LISTED_SIGNS, MARKED_FORMS, last_name, without_form
+from agenttrace.redaction.declared import declared_name
+from agenttrace.redaction.listed import (
+    CALLS,
+    FORMS,
+    without_form,
+)
 from agenttrace.redaction.names import NAME_SIGNS
 from agenttrace.redaction.naming import Names, may_be_word
 from agenttrace.redaction.own_line import value_on_line
 from agenttrace.redaction.values import is_opaque, is_placeholder, says_something
 
-_OTHER_MARKS = ("--", "</", '",', "',", "\"'")
+OTHER_MARKS = ("--", "</", '",', "',", "\"'")
 _FEW = 12
 """Separators that are quicker looked at than all signs are looked for."""
-_DENSE = 30
-"""Characters for each separator from which on the signs of all names are looked for first."""
-_WINDOW = 80
+WINDOW = 80
 _SEPARATOR = re.compile(r"[=:]")
 _SPACES = re.compile(r"[ \t\u00a0*`]*")
 """With the signs of Markdown: ``**password**: `…` ``."""
@@ -31,7 +33,7 @@ _NUMBER = re.compile(r"-?\d[\w.+-]*")
 _TEXT_VALUE = re.compile(r"""(\\*)([brufneLBRUFNE@$]{0,2})(["'])(?:\3\3)?(?!\[redacted\])""")
 _TO_QUOTE = {quote: re.compile(rf"(?:[^{quote}\\]|\\[\s\S])*") for quote in "\"'"}
 _TO_ESCAPED_QUOTE = {quote: re.compile(rf"[^{quote}\\]*") for quote in "\"'"}
-_IN_BRACKETS = re.compile(r"""["'{}\[\]]""")
+_IN_BRACKETS = re.compile(r"""["'{}\[\]()]""")
 _SCHEMA = re.compile(
     r"""\{\s*(?:\\*["'](?:description|title|default|minLength|maxLength|format|name|in)\\*["']\s*:"""
     r"""\s*(?:\\*["'][^"'{}]{0,500}["']|[\w.]+)\s*,\s*){0,6}"""
@@ -42,6 +44,19 @@ _BARE = re.compile(r"""[^\s"'`&;,<>(){}\[\]|]+""")
 _BARE_OF_URL = re.compile(r"""[^\s"'`&<>]+""")
 _IN_BRACES = re.compile(r"""\{([^{}\s"'=:,]+)\}(?=;|\s|["'`]|\Z)""")
 """``Pwd={…};`` of ODBC."""
+_TEXT = r"""(?:[brfu]?(?P<quote>["'])(?P<value>(?:(?!(?P=quote))[^\n\\]|\\[^\n]){0,300})(?P=quote))"""
+_TEXT_IN_BRACKETS = re.compile(_TEXT)
+_IS_ITEM = re.compile(r"""(?:(?<![\w)\]])[\[({]|[,:])\s*\Z""")
+_LONGEST_LIST = 4_096
+_OF_LOGIN = re.compile(r"(?i)(?:auth|credentials?|creds?|login)\Z")
+_OF_NUMBERS = re.compile(r"(?i)(?:\A|[_\W])(?:pin|cvv2?|cvc2?|csc|t?otp|code)\Z")
+"""Names of secrets that are a number, which may be a short one."""
+_OF_CODES = ("code", "Code", "CODE")
+_CODE = re.compile(r"(\w[\w-]*)[ \t]+(?i:code)[*`]*[ \t]*\Z")
+_CODES = re.compile(r"(\w[\w-]*)[ \t]+(?i:code)[*`]*[ \t]*:")
+"""``verification code: …``: such a name is of two words."""
+_ANCHOR = re.compile(r"(?:&[A-Za-z][\w-]{0,40}|!!?[A-Za-z][\w:/-]{0,40})[ \t]+(?=[^\s=])")
+"""What YAML may have before a value: ``password: &pw …``, ``!!str …``."""
 _CODE_FOLLOWS = re.compile(r"""[(\[{]""")
 _BRACKET_FOLLOWS = re.compile(r"""\s+[(]""")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_]*(?:\.[A-Za-z_]\w*)*")
@@ -51,12 +66,12 @@ _SCHEME = re.compile(
 _FIELD = r"""\w+=(?:"[^"\r\n]*"|[^\s,"'<>]+)"""
 _FIELDS = re.compile(rf"{_FIELD}(?:\s*,\s*{_FIELD})*")
 """What a scheme with several fields has: ``Token token="…"``, ``Hawk id="…", mac="…"``."""
-_REST_OF_LINE = re.compile(r"""[^\r\n"'`<>]+""")
+_REST_OF_LINE = re.compile(r"""[^\r\n"'`<>]{1,4096}""")
+_REST_OF_WORD = re.compile(r"""[^\r\n"'`<> ]+""")
+"""What a header has after its scheme: a line may have very many of them."""
 _COOKIES = re.compile(r"""\s*[\w.%-]+=[^\r\n"'`<>]*""")
-_NO_WORDS = ("",)
-_QUOTES = frozenset("\"'")
-_QUOTES_AND_SPACES = _QUOTES.union(filter(str.isspace, map(chr, range(0x3001))))
 _LONGEST_CUT = 120
+_LONGEST_LINE = 200
 _HEADERS = ("authorization",)
 _COOKIE_HEADERS = ("cookie", "cookies", "setcookie")
 
@@ -65,96 +80,25 @@ def may_have_names(marks: str, lowered: str, signs: tuple[str, ...]) -> bool:
     """Returns True if a text could have a value after one of the signs of secret names; `marks` is its
     punctuation."""
     count = marks.count(":") + marks.count("=")
-    if not count and not any(mark in marks for mark in _OTHER_MARKS):
+    if not count and not any(mark in marks for mark in OTHER_MARKS):
         return False
-    return 0 < count <= _FEW or has_any(NAME_SIGNS, lowered) or has_any(signs, lowered)
+    return 0 < count <= _FEW or has_sign(lowered, signs)
 
 
-def may_hold_named(text: str, lowered: str, marks: str, names: Names, signs: tuple[str, ...]) -> bool:
-    """Returns False only if none of several texts, one after the other, has a value after a secret's name.
-
-    Each of them ends before a new line of this text. `marks` and `signs` as in `may_have_names`.
-    """
-    count = marks.count(":") + marks.count("=")
-    if not count and not any(mark in marks for mark in _OTHER_MARKS):
-        return False
-    if count * _DENSE > len(text) and not (has_any(NAME_SIGNS, lowered) or has_any(signs, lowered)):
-        return False
-    named = _names_in(text, marks) if count else set()
-    if "=" in marks:
-        named.update(declared_names(text))
-    if ("'," in marks or '",' in marks) and has_any(LISTED_SIGNS, text):
-        named |= _listed_names_in(text)
-    for name in named:
-        if names.is_secret(name):
-            return True
-    return any(
-        names.is_secret(last_name(match["name"]))
-        for mark, forms in MARKED_FORMS.items()
-        if mark in marks
-        for _, signs_of_it, pattern in forms
-        if has_any(signs_of_it, text)
-        for match in pattern.finditer(text)
+def has_sign(lowered: str, signs: tuple[str, ...]) -> bool:
+    """Returns True if a sign of a name stands in a text, or that of a call to log in."""
+    return (
+        has_any(NAME_SIGNS, lowered)
+        or has_any(signs, lowered)
+        or ("(" in lowered and has_any(CALLS, lowered))
     )
 
 
-def _names_in(text: str, marks: str) -> set[str]:
-    """The names before ``:`` and ``=`` in several texts, whether or not a text ends before one.
-
-    `marks` is their punctuation.
-    """
-    names: set[str] = set()
-    done: set[str] = set()
-    others = marks.count(":") + marks.count("=")
-    for sign in ('":', "':"):  # as in JSON: all of them at once
-        if sign in marks:
-            pieces = text.split(sign)
-            del pieces[-1]
-            quoted = {piece.rpartition(sign[0])[2] for piece in pieces}
-            if quoted and all(map(str.isidentifier, quoted)) and max(map(len, quoted)) < _WINDOW - 2:
-                names |= quoted
-                others -= len(pieces)
-                done.add(sign)
-    if others:
-        for separator in ":=":
-            if separator in marks:
-                names |= _other_names_in(text, separator, done)
-    return names
-
-
-def _other_names_in(text: str, separator: str, done: set[str]) -> set[str]:
-    """The names before a separator, but for those before the signs in `done`."""
-    pieces = text.split(separator)
-    del pieces[-1]
-    # Most are one word of letters, such as https: those are told with few steps.
-    words = {(piece.rsplit(None, 1) or _NO_WORDS)[-1] for piece in pieces}
-    together = "".join(words)
-    if together.isidentifier() and (len(together) < _WINDOW or max(map(len, words)) < _WINDOW):
-        return words
-    return set(_names_at_ends(text, pieces, [sign[0] for sign in done if sign[1] == separator]))
-
-
-def _names_at_ends(text: str, pieces: list[str], done: list[str]) -> Iterator[str]:
-    """The names at the ends of pieces, each with one letter between it and the next, but for those that end
-    with a quote in `done`."""
-    place = -1
-    for piece in pieces:
-        place += len(piece) + 1
-        if piece[-1:] in done:
-            continue
-        name = piece.rpartition("\n")[2].rpartition(" ")[2]
-        if not name.isidentifier() or len(name) >= _WINDOW:
-            name, _ = name_at_end(text[max(0, place - _WINDOW) : place])
-            if "\n" in name:
-                yield name.rpartition("\n")[2]
-        yield name
-
-
-def _listed_names_in(text: str) -> set[str]:
-    """The names in quotes before a comma, as `listed` finds them."""
-    ends = {part.rstrip() for part in text.split(",") if part[-1:] in _QUOTES_AND_SPACES}
-    names = {end[:-1].rstrip("\\").rpartition(end[-1])[2] for end in ends if end[-1:] in _QUOTES}
-    return {name.lstrip("-") for name in names}
+def holds_code(text: str, named: Collection[str], names: Names) -> bool:
+    """Returns True if a secret's name of two words, ``verification code``, stands before a colon; `named` are
+    the names before one."""
+    has_code = any(word in named for word in _OF_CODES)
+    return has_code and any(names.is_secret(f"{one[1]}_code") for one in _CODES.finditer(text))
 
 
 def has_any(signs: tuple[str, ...], lowered: str) -> bool:
@@ -225,14 +169,19 @@ class _Reader:
                 continue
             if text[place - 1 : place] in ("=", "!", "<", ">"):  # a comparison
                 continue
-            name, is_quoted = name_at_end(text[max(0, place - _WINDOW) : place])
+            name, is_quoted = name_at_end(text[max(0, place - WINDOW) : place])
             if (not name or not self.names.is_secret(name)) and separator[0] == "=":
-                name = declared_name(text, max(0, place - _WINDOW), place)
+                name = declared_name(text, max(0, place - WINDOW), place)
                 is_field = text[place - 1] == "]"
                 if name and self.names.is_secret(name):  # what code has there may be a word
                     done = self._value(name, False, "=" if is_field else ":", place)
             elif name and self.names.is_secret(name):
                 done = self._value(name, is_quoted, separator[0], place)
+            elif separator[0] == ":" and name in _OF_CODES:
+                of_code = _CODE.search(text, max(0, place - WINDOW), place)
+                name = f"{of_code[1]}_code" if of_code else ""
+                if name and self.names.is_secret(name):
+                    done = self._value(name, False, ":", place)
         if not self.pieces:
             return text, 0
         return "".join((*self.pieces, text[self.position :])), len(self.pieces) // 2
@@ -248,7 +197,12 @@ class _Reader:
         text = self.text
         spaces = _WIDE_SPACES if is_quoted else _SPACES
         begin = _end(spaces, text, place + 1 + (text[place + 1 : place + 2] == ">"))
-        line = value_on_line(text, place, self.end) if may_be_word(name, self.names) else None
+        anchor = _ANCHOR.match(text, begin)
+        if anchor is not None:
+            begin = anchor.end()
+        line = (
+            value_on_line(text, place, self.end) if name.isupper() or may_be_word(name, self.names) else None
+        )
         if line is not None and self.names.hides(name, text[line[0] : line[1]]):
             return self._take(*line)
         opening = _TEXT_VALUE.match(text, begin)
@@ -293,11 +247,11 @@ class _Reader:
                 if self.names.hides(name, value)
                 else number.end()
             )
-        if text[begin : begin + 1] not in ("{", "[") or not self.names.hides(name, {"": ""}):
+        if text[begin : begin + 1] not in ("{", "[", "(") or not self.names.hides(name, {"": ""}):
             return begin
-        if _SCHEMA.match(text, begin) or text[begin + 1 : begin + 2] in ("]", ""):
+        if _SCHEMA.match(text, begin) or text[begin + 1 : begin + 2] in ("]", ")", ""):
             return begin
-        return self._take(begin, _end_of_brackets(text, begin), f'"{REDACTED}"')
+        return self._take(begin, _end_of_brackets(text, begin, len(text)), f'"{REDACTED}"')
 
     def _header(self, begin: int) -> int:
         """``Authorization: Basic …``: the scheme stays. Returns 0 where there is none."""
@@ -308,8 +262,8 @@ class _Reader:
         fields = _FIELDS.match(self.text, start)
         if fields is not None:
             return self._take(start, fields.end())
-        end = _end(_REST_OF_LINE, self.text, start)
-        value = self.text[start:end].split(" ")[0] if scheme[1].lower() in _ONE_WORD else self.text[start:end]
+        one_word = scheme[1].lower() in _ONE_WORD
+        value = self.text[start : _end(_REST_OF_WORD if one_word else _REST_OF_LINE, self.text, start)]
         if is_placeholder(value) or not (is_opaque(value) or " " in value):
             return start
         return self._take(start, start + len(value))
@@ -321,14 +275,18 @@ class _Reader:
             braces = _IN_BRACES.match(text, begin) if separator == "=" else None
             if braces is not None and is_opaque(braces[1]) and self.names.hides(name, braces[1]):
                 return self._take(*braces.span(1))
-            return begin
+            return self._listed(name, begin) if text[begin : begin + 1] in ("(", "[", "{") else begin
         value = match[0] if match.end() <= self.end else text[begin : self.end]
         value = value.rstrip(".") if separator == ":" else value
         end = begin + len(value)
         if not self.names.hides(name, value) or is_placeholder(value):
             return begin
         if separator == ":":
-            is_value = (is_opaque(value) and len(value) > 4) or self._is_line(name, value, place, end)
+            is_value = (
+                (is_opaque(value) and len(value) > 4)
+                or (value.isdecimal() and len(value) > 2 and _OF_NUMBERS.search(name) is not None)
+                or self._is_line(name, value, place, end)
+            )
             return self._take(begin, end) if is_value else begin
         if end < self.end and _CODE_FOLLOWS.match(text, end):
             return begin
@@ -345,10 +303,27 @@ class _Reader:
                 return begin
         return self._take(begin, end)
 
+    def _listed(self, name: str, begin: int) -> int:
+        """Texts in brackets, as code has them: ``auth=("ann", "…")``, of which the last is the secret;
+        ``api_keys = ["…", "…"]``."""
+        end = _end_of_brackets(self.text, begin, min(self.end, begin + _LONGEST_LIST))
+        places = [
+            text.span("value")
+            for text in _TEXT_IN_BRACKETS.finditer(self.text, begin, end)
+            if _IS_ITEM.search(self.text, max(begin, text.start() - WINDOW), text.start()) is not None
+        ]
+        is_login = len(places) == 2 and _OF_LOGIN.search(name) is not None
+        for first, last in places[1:] if is_login else places:
+            value = self.text[first:last]
+            is_value = is_opaque(value) or (may_be_word(name, self.names) and not says_something(value))
+            if is_value and self.names.hides(name, value) and not is_placeholder(value):
+                self._take(first, last)
+        return end
+
     def _is_line(self, name: str, value: str, place: int, end: int) -> bool:
         """Returns True if a line has this name and this value and nothing else, as in YAML."""
         text = self.text
-        before = text[text.rfind("\n", 0, place) + 1 : place]
+        before = text[text.rfind("\n", max(0, place - _LONGEST_LINE), place) + 1 : place]
         return (
             _LINE_OF_NAME.fullmatch(before) is not None
             and _LINE_ENDS.match(text, end) is not None
@@ -371,19 +346,19 @@ def _end(pattern: re.Pattern[str], text: str, begin: int) -> int:
     return begin if match is None else match.end()
 
 
-def _end_of_brackets(text: str, begin: int) -> int:
-    """Where the bracket at a place is closed; the end of the text where it is cut off before."""
+def _end_of_brackets(text: str, begin: int, stop: int) -> int:
+    """Where the bracket at a place is closed; `stop` where it is not before that."""
     depth, place = 0, begin
     while True:
-        match = _IN_BRACKETS.search(text, place)
+        match = _IN_BRACKETS.search(text, place, stop)
         if match is None:
-            return len(text)
+            return stop
         place = match.end()
-        if match[0] in "{[":
+        if match[0] in "{[(":
             depth += 1
-        elif match[0] in "}]":
+        elif match[0] in "}])":
             depth -= 1
             if not depth:
                 return place
         elif text[match.start() - 1] != "\\":
-            place = _end(_TO_QUOTE[match[0]], text, place) + 1
+            place = min(_end(_TO_QUOTE[match[0]], text, place) + 1, stop)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from agenttrace.redaction.encodings import QUOTED_SIGNS, may_be_styled
 from agenttrace.redaction.escaped import may_have_escaped
+from agenttrace.redaction.names_at_once import may_hold_named
 from agenttrace.redaction.naming import Names
 from agenttrace.redaction.other_forms import may_have_others, may_hold_others
 from agenttrace.redaction.shapes import ENCODED_RUN
 from agenttrace.redaction.signs import PROSE, Look, may_hold_shape
-from agenttrace.redaction.texts import has_any, may_hold_named
+from agenttrace.redaction.texts import has_any
 
 _CUT = "…[+"
 

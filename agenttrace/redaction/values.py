@@ -42,6 +42,10 @@ _LONGEST_WORD = 24
 _SHORTEST_MADE_UP = 6
 
 
+_OPAQUE = ("if opaque", "four digits")
+SMALLEST_PIN = 1_000
+
+
 def is_placeholder(text: str) -> bool:
     """Returns True for what stands where a secret would: ``None``, ``${API_KEY}``, ``<your key>``."""
     text = text.strip().strip("\"'")
@@ -139,20 +143,21 @@ def hides(rule: NameRule | None, value: Any) -> bool:
     if kind is bool or value == "" or value == []:
         return False
     if kind is int:
-        return rule.weight == "numbers too" or abs(value) >= SMALLEST_NUMBER
+        smallest = SMALLEST_PIN if rule.weight == "four digits" else SMALLEST_NUMBER
+        return rule.weight == "numbers too" or abs(value) >= smallest
     if kind is float:
         return rule.weight == "numbers too"
     if kind is dict:
         return not rule.what.startswith(_OF_PEOPLE) and not is_schema(value) and value not in _MATCHERS
     if kind is list:
-        return rule.weight != "if opaque" and not all(type(item) is bool or item is None for item in value)
+        return rule.weight not in _OPAQUE and not all(type(item) is bool or item is None for item in value)
     return not isinstance(value, str) or _hides_text(rule, value)
 
 
 def _hides_text(rule: NameRule, text: str) -> bool:
     if _STAND_IN.fullmatch(text.strip()) or _is_path(text):
         return False
-    if rule.weight == "if opaque":
+    if rule.weight in _OPAQUE:
         return is_opaque(text) or _SEED_PHRASE.fullmatch(text) is not None
     return not ("auth" in rule.words and _SCHEME.fullmatch(text))
 

@@ -82,7 +82,7 @@ class Encoder:
         self.weight = 0
         self.size = 0
         self._to_json = to_json
-        self._shortest = redaction.shortest
+        self._shortest, self._largest = redaction.shortest, redaction.largest_number
         self._keeps_outputs = redaction.call is None and not redaction.is_secret("output")
 
     def row(self, record: Record) -> SpanRow:
@@ -143,7 +143,7 @@ class Encoder:
 
     def _light(self, arguments: tuple[Any, ...]) -> tuple[Any, ...] | None:
         """The JSON of arguments that are scalars or short; None where one of them is neither."""
-        shortest, texts = self._shortest, []
+        shortest, largest, texts = self._shortest, self._largest, []
         for value in arguments:
             kind = type(value)
             if kind is str:
@@ -151,7 +151,7 @@ class Encoder:
                     return None
                 texts.append(quoted(value))
             elif kind is int:
-                if not -EXACT_INT < value < EXACT_INT:
+                if not -EXACT_INT < value < largest:
                     raise NotPlain
                 texts.append(value)
             elif value is None or kind is bool:
@@ -167,7 +167,7 @@ class Encoder:
             return quoted(output) if len(output) < self._shortest and output.isascii() else None
         if kind is bool:
             return _WORDS[output]
-        return str(output) if kind is int and -EXACT_INT < output < EXACT_INT else None
+        return str(output) if kind is int and -EXACT_INT < output < self._largest else None
 
     def _more(self, record: Record) -> Span:
         """The span without its values, for what is rare."""
@@ -245,7 +245,7 @@ class Encoder:
                 lists_below = [part for part in below if type(part) is list or type(part) is tuple]
                 lists += lists_below
                 level = level + lists_below
-        if level or not kinds <= _PLAIN:
+        if level or not kinds <= _PLAIN or (int in kinds and self._largest < EXACT_INT):
             raise NotPlain
         if mappings or lists:
             self._check_names(mappings, lists)

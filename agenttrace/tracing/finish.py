@@ -13,6 +13,7 @@ from agenttrace.core.score import Score
 from agenttrace.core.snapshot import EXACT_INT
 from agenttrace.core.span import EMPTY, Span, SpanError
 from agenttrace.redaction import Redaction
+from agenttrace.redaction.pairs import may_be_named_beside
 from agenttrace.redaction.repeated import secret_texts, without_repeated
 from agenttrace.tracing.freeze import Frozen, thaw
 from agenttrace.tracing.observed_function import ObservedFunction, RedactedNames
@@ -57,9 +58,11 @@ def finish(record: Record, redaction: Redaction) -> Span:
     span.end_ns = scope.anchor + (end or start)
     limits = scope.limits
     span.input = None if arguments is None else _inputs(observed, arguments, redaction, rules, limits)
+    if output is not None and is_stream(extra):
+        pieces = clean(thaw(output, limits, redaction.digest))
+        # First joined: of a secret in two pieces, what is redacted in the first one leaves the second.
+        output = Frozen(redaction.stream(pieces) if type(pieces) is list else pieces, 0)
     span.output = output if output is None else _value("output", output, redaction, limits)
-    if type(span.output) is list and is_stream(extra):
-        span.output = redaction.stream(span.output)
     span.status = "ok"
     span.error = None
     span.attributes = EMPTY if observed.metadata is None else redaction.fields(observed.metadata)
@@ -125,6 +128,9 @@ def _possible_secrets(
         if bound is not None:
             yield from ((name, clean(value)) for name, value in bound.items())
             return
+    if may_be_named_beside(observed.names):
+        yield "", {name: clean(thaw(v, limits)) for name, v in zip(observed.names, values, strict=False)}
+        return
     for name, value in zip(observed.names, values, strict=False):
         if type(value) is Frozen or type(value) in _CONTAINERS or redaction.is_secret(name):
             yield name, clean(thaw(value, limits))
@@ -133,7 +139,11 @@ def _possible_secrets(
 def rules_for(observed: ObservedFunction, redaction: Redaction) -> RedactedNames:
     """An observed function's names in their redacted form."""
     names = tuple(map(redaction.key, observed.names))
-    by_name = redaction.call is not None or any(map(redaction.is_secret, observed.names))
+    by_name = (
+        redaction.call is not None
+        or any(map(redaction.is_secret, observed.names))
+        or may_be_named_beside(observed.names)
+    )
     definition = None if observed.definition is None else redaction.tool(observed.definition)
     kind = redaction.key(observed.span_type)
     return redaction, by_name, redaction.inside(observed.name), definition, names, kind
@@ -149,10 +159,12 @@ def _inputs(
     if observed.rebinding is not None:
         arguments = observed.rebinding.bind([thaw(value, limits, redaction.digest) for value in values])
         if arguments is not None:
-            return {name: _value(name, _thawed(v), redaction, limits) for name, v in arguments.items()}
+            inputs = {name: _value(name, _thawed(v), redaction, limits) for name, v in arguments.items()}
+            return redaction.without_beside(inputs)
     pairs = zip(rules[4], values, strict=False)
     if rules[1]:
-        return {name: _value(name, value, redaction, limits) for name, value in pairs}
+        inputs = {name: _value(name, value, redaction, limits) for name, value in pairs}
+        return redaction.without_beside(inputs)
     inputs = {}
     for name, value in pairs:
         kind = type(value)
@@ -160,8 +172,8 @@ def _inputs(
             if len(value) >= redaction.shortest or not value.isascii():
                 value = redaction.inside(clean(value))
         elif kind is int:
-            if not -EXACT_INT < value < EXACT_INT:
-                value = clean(value)
+            if not -EXACT_INT < value < redaction.largest_number:
+                value = redaction.inside(clean(value))
         elif value is not None and kind is not bool:
             value = redaction.inside(clean(thaw(value, limits, redaction.digest)))
         inputs[name] = value
@@ -174,7 +186,7 @@ def _value(name: str, value: Any, redaction: Redaction, limits: Limits) -> Any:
         (kind is str and len(value) < redaction.shortest and value.isascii())
         or value is None
         or kind is bool
-        or (kind is int and -EXACT_INT < value < EXACT_INT)
+        or (kind is int and -EXACT_INT < value < redaction.largest_number)
     )
     # A small value is too short for a secret's shape: only its name can make it a secret.
     if small and redaction.call is None and (value is None or not redaction.is_secret(name)):

@@ -18,6 +18,7 @@ LONGER = {
     "store/postgres/store.py": 590,  # the same
     "store/remote/store.py": 470,  # the same
     "core/report.py": 420,  # one value with its whole surface
+    "redaction/shapes.py": 440,  # one table
     "core/protocols.py": 590,  # so does every extension point
 }
 FUNCTION_CEILING = 50

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from agenttrace import Tracer
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.marks import REDACTED
 from agenttrace.redaction import Redaction, redaction_of
@@ -96,3 +97,46 @@ class TestChoices:
     def test_wrong_ones_are_refused(self, options, message):
         with pytest.raises(ConfigError, match=message):
             Redaction(**options)
+
+
+@pytest.mark.parametrize("key", ["seat", "seat1", "seat_1", "seat-2", "SEAT2", "seat 3"])
+def test_a_number_at_the_end_of_a_name_of_ones_own_does_not_matter(key):
+    assert Redaction(["seat"]).fields({key: "window"}) == {key: "[redacted]"}
+    assert Redaction(["seat2"]).fields({"seat": "window"}) == {"seat": "window"}
+
+
+def test_a_pin_that_is_a_number_is_hidden_and_a_contact_of_a_chip_is_not():
+    assert Redaction().fields({"pin": 4711, "pin2": 13, "card_pin": "4711"}) == {
+        "pin": "[redacted]",
+        "pin2": 13,
+        "card_pin": "[redacted]",
+    }
+
+
+CARD, MOMENT = 4111111111111111, 1764273600000000000
+
+
+@pytest.mark.parametrize("redact", [Redaction(shapes=["card"]), Redaction(shapes=["personal"]), "strict"])
+def test_a_cards_number_that_is_an_integer_is_taken_out_where_it_is_asked_for(redact):
+    tracer = Tracer("cards", store="memory", redact=redact)
+
+    @tracer.observe(span_type="tool")
+    def pay(number, order):
+        return {"paid": [number], "at": order}
+
+    with tracer.capture() as captured:
+        pay(CARD, {"number": CARD, "wrong": CARD + 1, "at": MOMENT})
+    (call,) = captured.trace.tool_calls
+    assert call.arguments["number"] == "[redacted]"
+    assert call.arguments["order"] == {"number": "[redacted]", "wrong": CARD + 1, "at": MOMENT}
+    assert call.output["paid"] == ["[redacted]"]
+    tracer.flush()
+    (stored,) = tracer.store.traces()
+    assert tracer.store.trace(stored.trace_id).tool_calls[0].arguments == call.arguments
+
+
+def test_it_stays_where_nobody_asks_for_it():
+    data = {"number": CARD, "numbers": [CARD, 6011000990139424]}
+    assert Redaction().fields(data) == data
+    assert Redaction(shapes=["email"]).fields(data) == data
+    assert Redaction(shapes=["personal"], except_=["card"]).fields(data) == data

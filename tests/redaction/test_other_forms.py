@@ -28,6 +28,91 @@ from agenttrace.redaction import Redaction
             "| a | secret |\n|:--|--:|\n| b | `hunter2abc` |\n\nc",
             "| a | secret |\n|:--|--:|\n| b | `[redacted]` |\n\nc",
         ),
+        ("The password for admin is: hunter2abc", "The password for admin is: [redacted]"),
+        (
+            "Password for 'https://ann@git.test': hunter2abc",
+            "Password for 'https://ann@git.test': [redacted]",
+        ),
+        ("password (admin): hunter2abc", "password (admin): [redacted]"),
+        ("Password ....... hunter2abc", "Password ....... [redacted]"),
+        ("<b>Password:</b> hunter2abc", "<b>Password:</b> [redacted]"),
+        (
+            "| Field | Value |\n|---|---|\n| Password | hunter2abc |",
+            "| Field | Value |\n|---|---|\n| Password | [redacted] |",
+        ),
+        ("Username:\nann\nPassword:\nhunter2abc\n\nbye", "Username:\nann\nPassword:\n[redacted]\n\nbye"),
+        ("requirepass hunter2abc\nport 6379", "requirepass [redacted]\nport 6379"),
+        ("page.fill('#password', 'hunter2abc')", "page.fill('#password', '[redacted]')"),
+        (
+            """page.fill('input[name="password"]', 'hunter2abc')""",
+            """page.fill('input[name="password"]', '[redacted]')""",
+        ),
+        ('get(By.ID, "password").send_keys("hunter2abc")', 'get(By.ID, "password").send_keys("[redacted]")'),
+        ("cy.get('#password').type('hunter2abc')", "cy.get('#password').type('[redacted]')"),
+        ('get(url, auth=("ann", "hunter2abc"))', 'get(url, auth=("ann", "[redacted]"))'),
+        ("HTTPBasicAuth('ann', 'hunter2abc')", "HTTPBasicAuth('ann', '[redacted]')"),
+        ('client.login("ann", "hunter2abc")', 'client.login("ann", "[redacted]")'),
+        ("Your verification code: 482913", "Your verification code: [redacted]"),
+        ("2FA code: 482913, valid", "2FA code: [redacted], valid"),
+        ("card of ann, CVV: 123", "card of ann, CVV: [redacted]"),
+        ("twine upload -u __token__ -p hunter2abc d", "twine upload -u __token__ -p [redacted] d"),
+        ("usermod -p hunter2abc ann", "usermod -p [redacted] ann"),
+        ("ssh-keygen -t rsa -N hunter2abc -f k", "ssh-keygen -t rsa -N [redacted] -f k"),
+        ("snmpget -v3 -u a -A hunter2abc h", "snmpget -v3 -u a -A [redacted] h"),
+        ("http -a ann:hunter2abc GET x.test", "http -a ann:[redacted] GET x.test"),
+        ("net use Z: \\\\nas\\share hunter2abc /user:ann", "net use Z: \\\\nas\\share [redacted] /user:ann"),
+        ("vault login s0mething.LongAndRandom", "vault login [redacted]"),
+        ("cargo login s0methingLongAndRandom", "cargo login [redacted]"),
+        ("npm config set //r.test/:_authToken hunter2abc", "npm config set //r.test/:_authToken [redacted]"),
+        ("poetry config http-basic.x ann hunter2abc", "poetry config http-basic.x ann [redacted]"),
+        ("poetry config pypi-token.x hunter2abc", "poetry config pypi-token.x [redacted]"),
+        ('echo "ann:hunter2abc" | sudo chpasswd', 'echo "ann:[redacted]" | sudo chpasswd'),
+        ("echo hunter2abc | sudo -S ls", "echo [redacted] | sudo -S ls"),
+        (
+            "echo hunter2abc | docker login --password-stdin x",
+            "echo [redacted] | docker login --password-stdin x",
+        ),
+        ("gh secret set K --body hunter2abc", "gh secret set K --body [redacted]"),
+        ("az keyvault secret set -n x --value hunter2abc", "az keyvault secret set -n x --value [redacted]"),
+        (
+            "aws ssm put-parameter --name a --value hunter2abc",
+            "aws ssm put-parameter --name a --value [redacted]",
+        ),
+        ("redis-cli AUTH hunter2abc", "redis-cli AUTH [redacted]"),
+        ("redis-cli -h x AUTH ann hunter2abc", "redis-cli -h x AUTH ann [redacted]"),
+        ("keyring.set_password('x', 'ann', 'hunter2abc')", "keyring.set_password('x', 'ann', '[redacted]')"),
+        ("the password has been reset to hunter2abc", "the password has been reset to [redacted]"),
+        ("password: &pw hunter2abc\nuser: ann", "password: &pw [redacted]\nuser: ann"),
+        ("Settings(credentials={'eu': 'hunter2abc'})", "Settings(credentials={'eu': '[redacted]'})"),
+        ("{'url': 'u', 'auth': ('ann', 'hunter2abc')}", "{'url': 'u', 'auth': \"[redacted]\"}"),
+        ("API_KEYS: ['hunter2abc', 'window']", "API_KEYS: ['[redacted]', 'window']"),
+        ("Key (api_key)=(hunter2abc) already exists.", "Key (api_key)=([redacted]) already exists."),
+        (
+            "Key (id, token)=(7, hunter2abc) already exists.",
+            "Key (id, token)=(7, [redacted]) already exists.",
+        ),
+        (
+            "[SQL: INSERT INTO users (name, password) VALUES (?, ?)]\n[parameters: ('ann', 'hunter2abc')]",
+            "[SQL: INSERT INTO users (name, password) VALUES (?, ?)]\n[parameters: ('ann', '[redacted]')]",
+        ),
+        (
+            "[SQL: UPDATE users SET password=? WHERE id = ?]\n[parameters: ('hunter2abc', 'abc123')]",
+            "[SQL: UPDATE users SET password=? WHERE id = ?]\n[parameters: ('[redacted]', 'abc123')]",
+        ),
+        (
+            "<table><tr><th></th><th>password</th></tr><tr><th>0</th><td><b>hunter2abc</b></td></tr></table>",
+            "<table><tr><th></th><th>password</th></tr><tr><th>0</th><td><b>[redacted]</b></td></tr></table>",
+        ),
+        ("  user    password\n0  ann  hunter2abc\n", "  user    password\n0  ann  [redacted]\n"),
+        ("NAME  TOKEN\na b   hunter2abc\n", "NAME  TOKEN\na b   [redacted]\n"),
+        (
+            "│ user │ secret │\n├──┼──┤\n│ ann │ hunter2abc │",
+            "│ user │ secret │\n├──┼──┤\n│ ann │ [redacted] │",
+        ),
+        (
+            "password,user\nx1y2z3w4,ann\nuser,token\nann,hunter2abc",
+            "password,user\n[redacted],ann\nuser,token\nann,[redacted]",
+        ),
         ("the password is hunter2abc…[+70 chars]", "the password is [redacted]…[+70 chars]"),
         ("password: |\n  hunter2abc…[+70 chars]", "password: |\n  [redacted]…[+70 chars]"),
     ],
@@ -35,7 +120,7 @@ from agenttrace.redaction import Redaction
 def test_a_secret_is_taken_out_and_what_is_around_it_stays(text, kept):
     redaction = Redaction()
     assert redaction.text("text", text) == kept
-    assert redaction.redacted == 1
+    assert redaction.redacted == kept.count("[redacted]")
     assert redaction.text("text", kept) == kept
 
 
@@ -65,6 +150,24 @@ def test_what_is_left_alone_on_request_is_left_alone_here_too(text):
         "mysql -x " * 20_000,
         "password is " * 20_000,
         "password" + " " * 200_000,
+        "password for a " * 20_000,
+        "password (" * 30_000,
+        "fill('password'," * 20_000,
+        "auth=('a', " * 20_000,
+        "login('a', " * 20_000,
+        "| password |" * 20_000,
+        "echo a | sudo " * 20_000,
+        "poetry config x " * 20_000,
+        "verification code: " * 20_000,
+        "Authorization: Basic " * 20_000,
+        "with Authorization: Basic credentials. " * 10_000,
+        "<tr><td>a" * 20_000,
+        "<th>password<td>" * 20_000,
+        "[SQL: a] [parameters: (" * 20_000,
+        "(password)=(" * 20_000,
+        "user  password\n" * 20_000,
+        "auth=[" * 20_000,
+        "password: x " * 40_000,
     ],
     ids=len,
 )
@@ -84,3 +187,31 @@ def test_a_field_of_a_form_in_parts_is_hidden_by_its_name():
     escaped = json.dumps({"body": body.format("hunter2x9")})
     assert "hunter2x9" not in Redaction().inside(escaped)
     assert Redaction().inside(body.format("")) == body.format("")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "error code: 482913",
+        "zip code: 94107, country code: 49",
+        "vault login failed with status 403",
+        "cargo login",
+        'login("ann", "admin")',
+        'click("#forgot-password", "now")',
+        "auth=('header', 'bearer')",
+        "| password | string | the user's |",
+        "| password | varchar |",
+        "password for the account: see the vault",
+        "password (at least 8 characters): required",
+        "Password:\nSee below for what it is.",
+        "Password:\nConfirm password:\n",
+        "http -a is short for --auth",
+        "sudo -S reads the password from stdin",
+        "Two words.  The password  is not here\nTwo words.  The password2  is not here",
+        "f(x)=(y1) and (token)=(none)",
+        "api_keys = [os.environ['OPENAI_KEY1'], keys['name1']]",
+        "<table><tr><th>user</th><th>password</th></tr><tr><td>ann1</td><td>hidden</td></tr></table>",
+    ],
+)
+def test_what_only_looks_like_one_of_these_forms_stays(text):
+    assert Redaction().text("text", text) == text

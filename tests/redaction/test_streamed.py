@@ -24,6 +24,12 @@ def tracer():
     [
         (["Your", " key is ", KEY[:7], KEY[7:], "."], ["Your key is [redacted].", "", "", "", ""]),
         (["DB_PASSWORD", "=", "Hx7qPz", "2vRk9L", "\n"], ["DB_PASSWORD=[redacted]\n", "", "", "", ""]),
+        (['{"api_key": "Hx7q', 'Pz2vRk9L"}'], ['{"api_key": "[redacted]"}', ""]),
+        (["password: Hx7q", "Pz2vRk9L ok"], ["password: [redacted] ok", ""]),
+        (
+            ['data: {"t": "my key gh"}\n\n', f'data: {{"t": "{KEY[2:]}"}}\n\n', "data: [DONE]\n\n"],
+            ['data: {"t":"my key [redacted]"}\n\n', 'data: {"t":""}\n\n', "data: [DONE]\n\n"],
+        ),
         (["The ", "river", " is"], ["The ", "river", " is"]),
         (
             [{"delta": {"content": KEY[:15], "role": "a"}}, {"delta": {"content": KEY[15:]}}],
@@ -80,3 +86,17 @@ def test_an_error_that_repeats_an_argument_which_is_not_recorded_is_redacted(tra
     assert login_span.input is None
     assert login_span.error.message == "login of ann with [redacted] refused"
     assert "secrets" not in login_span.attributes
+
+
+def test_of_bytes_that_hold_a_secret_in_pieces_nothing_is_left(tracer):
+    @tracer.observe
+    def stream(*pieces):
+        yield from pieces
+
+    with tracer.capture() as captured:
+        list(stream(b'{"api_key": "Hx7q', b'Pz2vRk9L"}'))
+        list(stream(b"plain ", b"bytes"))
+    secret, plain = (span.output for span in captured.trace.spans)
+    assert [piece["$bytes"] for piece in secret] == ["[redacted]", "[redacted]"]
+    assert [piece["size"] for piece in plain] == [6, 5]
+    assert "[redacted]" not in str(plain)

@@ -1,0 +1,54 @@
+"""Fields of forms that an agent fills: ``{"selector": "#password", "text": "…"}``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from agenttrace.redaction.naming import Names, may_be_word
+from agenttrace.redaction.values import is_opaque, says_something
+
+FIELDS = (
+    *("selector", "element", "locator", "xpath", "placeholder"),
+    *("css_selector", "cssSelector", "field_name", "fieldName", "field_label"),
+)
+"""What says of which field something is: a selector of CSS or XPath, or words, *Password textbox*."""
+TYPED = ("text", "value", "content", "keys", "input", "input_text", "inputText", "string")
+"""What is typed there."""
+_WORD = re.compile(r"[^\W\d_][\w-]*")
+_KINDS = frozenset(
+    {"field", "input", "textbox", "textarea", "box", "text", "element", "area", "entry", "first", "last"}
+)
+"""Words after the name of a field that say what kind of thing it is."""
+_LONGEST = 300
+_MOST_WORDS = 3
+
+
+def name_of_field(field: str, names: Names) -> str | None:
+    """The secret's name that a selector, or a field's name in words, ends with; None for any other."""
+    if len(field) > _LONGEST:
+        return None
+    words = _WORD.findall(field)
+    while words and words[-1].lower() in _KINDS:
+        del words[-1]
+    for count in range(1, min(len(words), _MOST_WORDS) + 1):
+        name = "_".join(words[-count:])
+        if names.is_secret(name):
+            return name
+    return None
+
+
+def typed_secrets(entry: Mapping[str, Any], names: Names) -> list[str]:
+    """The keys of an entry under which stands what is typed into the field of a secret."""
+    fields = [entry[key] for key in FIELDS if type(entry.get(key)) is str]
+    name = next((name for field in fields if (name := name_of_field(field, names)) is not None), None)
+    if name is None:
+        return []
+    return [key for key in TYPED if type(entry.get(key)) is str and _is_typed(name, entry[key], names)]
+
+
+def _is_typed(name: str, text: str, names: Names) -> bool:
+    if not names.hides(name, text) or says_something(text):
+        return False
+    return is_opaque(text) or (may_be_word(name, names) and not any(map(str.isspace, text.strip())))
