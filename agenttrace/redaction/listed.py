@@ -24,7 +24,7 @@ CALLED = re.compile(
     r"""\\*[brfu]?["'][^"'\n\\]{1,100}\\*["']\s{0,20},\s{0,20}\\*[brfu]?["'](?!\[redacted\])(?P<value>(?:[^"'\\\n]|\\(?!["']))+)"""
 )
 """A user and a password among the arguments of a call: ``HTTPBasicAuth("ann", "…")``."""
-KEPT = re.compile(
+PASSWORD_SET = re.compile(
     r"""(?i)(?P<name>set_password)\((?:\s{0,20}\\*["'][^"'\n\\]{0,100}\\*["']\s{0,20},){1,2}\s{0,20}\\*["'](?!\[redacted\])(?P<value>[^"'\\\n]+)"""
 )
 """A password that is put by: ``keyring.set_password("service", "ann", "…")``."""
@@ -42,7 +42,7 @@ FORMS = (
     (":", ("alue",), _ENTRY),
     (",", LISTED_SIGNS, _LISTED),
     (",", LISTED_SIGNS, CALLED),
-    (",", LISTED_SIGNS, KEPT),
+    (",", LISTED_SIGNS, PASSWORD_SET),
 )
 """The forms, each with punctuation, and signs of which one, that are in every text that has it."""
 MARKED_FORMS = {mark: [form for form in FORMS if form[0] == mark] for mark, _, _ in FORMS if mark != ","}
@@ -67,7 +67,7 @@ def _is_secret(match: re.Match[str], pattern: re.Pattern[str], names: Names) -> 
     value = match["value"]
     if value.startswith(REDACTED) or is_placeholder(value):
         return False
-    if pattern in (CALLED, KEPT):
+    if pattern in (CALLED, PASSWORD_SET):
         return names.is_secret("password") and is_opaque(value)
     if not _hides(names, last_name(match["name"]), value):
         return False
