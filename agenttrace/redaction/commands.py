@@ -87,44 +87,29 @@ _COMMANDS = (
     ("sqlplus", _after("sqlplus", r"[\w.-]+/")),
     ("aws", _after("aws_configure_set", r"[\w.-]*(?:secret.access.key|session.token)_")),
     ("keytool", _after("keytool", r"-(?:store|key)pass_")),
-    ("password-stdin", _piped("", r"[^\n|]{0,80}--password-stdin")),
-    ("gh secret", _after("gh_(?:secret|variable)_set", r"--body(?:_|=)|-b_")),
+    ("aws", _after(r"aws_(?:ssm|secretsmanager)_[\w-]+", r"--(?:value|secret-string)(?:_|=)")),
     ("keyvault", _after("az_keyvault_secret_set", r"--value(?:_|=)")),
-    ("put-parameter", _after("aws_ssm_put-parameter", r"--value(?:_|=)")),
-    (
-        "put-secret",
-        _after("aws_secretsmanager_(?:put-secret-value|create-secret)", r"--secret-string(?:_|=)"),
-    ),
-    ("create-secret", _after("aws_secretsmanager_create-secret", r"--secret-string(?:_|=)")),
-    (
-        "redis-cli",
-        re.compile(rf"""redis-cli\b{_BETWEEN}\s(?:AUTH|auth){_GAP}(?:\w+{_GAP}(?=[^\s-])(?=\S))?{_VALUE}"""),
-    ),
+    ("gh secret", _after("gh_secret_set", r"--body(?:_|=)|-b_")),
+    ("redis-cli", re.compile(rf"""redis-cli\b{_BETWEEN}\s(?:AUTH|auth){_GAP}(?:\w+{_GAP}(?=\S))?{_VALUE}""")),
     ("twine", _after("twine_(?:upload|register)", "-p_")),
     ("usermod", _after("usermod", "-p_")),
-    ("useradd", _after("useradd", "-p_")),
     ("ssh-keygen", _after("ssh-keygen", "-[NP]_")),
     ("snmp", _after(r"snmp\w+", "-[AX]_")),
-    ("-a", _after("https?|xhs?", r"-a_?[\"']?[^\s:\"']+:")),
-    ("net use", _after("net_use", r"\\\\[\w.$\\-]+_")),
-    ("vault login", _token_after("vault_login_")),
-    ("cargo login", _token_after("cargo_login_")),
-    ("npm config", _after("npm_config_set", r"[\w./:@-]*(?:authToken|\x5fpassword|\x5fauth)(?:_|=)")),
-    (
-        "poetry config",
-        _after("poetry_config", r"(?:http-basic\.[\w.-]+_[^\s\"']+|pypi-token\.[\w.-]+)_"),
-    ),
-    ("chpasswd", _piped(r"[\w.-]+:", "chpasswd")),
-    ("sudo", _piped("", r"sudo\s+(?:-\w+\s+)*-\w*S\b")),
+    (" -a", _after("https?|xhs?", r"-a_?[\"']?[^\s:\"']+:")),
+    ("login", _token_after("(?:vault|cargo)_login_")),
+    ("config", _after("npm_config_set", r"[\w./:@-]*(?:authToken|\x5fpassword|\x5fauth)(?:_|=)")),
+    ("config", _after("poetry_config", r"(?:http-basic\.[\w.-]+_[^\s\"']+|pypi-token\.[\w.-]+)_")),
+    ("\\", _after("net_use", r"\\\\[\w.$\\-]+_")),
+    ("|", _piped(r"[\w.-]+:", "chpasswd")),
+    ("|", _piped("", r"sudo\s+(?:-\w+\s+)*-\w*S\b")),
+    ("|", _piped("", r"[^\n|]{0,80}--password-stdin")),
 )
 """What is in each text with such a command, in lower case, and how the password is found."""
 
-WITHOUT_OPTION = ("redis-cli", "sqlplus", "config", "login ", "sudo", "chpasswd", "net use")
-"""What stands in each text with a command that takes a secret without an option."""
 _WORDS_WITHOUT_OPTION = frozenset({"sqlplus", "configure", "config", "login", "use"})
-"""The same of a list of arguments, of which it is one."""
+"""What a command has among its arguments, if it takes a secret without an option."""
 
-_SIGNS = tuple(sign for sign, _ in _COMMANDS)
+_SIGNS = tuple(dict.fromkeys(sign for sign, _ in _COMMANDS))
 
 
 _NO_ARGUMENT = re.compile(r"""[\s"'$;|&<>(){}`]""")
@@ -133,15 +118,21 @@ _LONGEST_PATH = 256
 _BEGINNING = 64
 
 
-def may_have_command(lowered: str) -> bool:
-    """Returns True if a text could have one of the commands with an option."""
-    has_option = (
-        " -" in lowered
-        or "'-" in lowered
-        or '"-' in lowered
-        or any(sign in lowered for sign in WITHOUT_OPTION)
+def may_have_command(lowered: str, has_hyphen: bool = True) -> bool:
+    """Returns True if a text could have one of the commands: with an option, or with none."""
+    if has_hyphen:
+        if "redis-cli" in lowered:
+            return True
+        has_option = " -" in lowered or "'-" in lowered or '"-' in lowered
+        if has_option and any(sign in lowered for sign in _SIGNS):
+            return True
+    return (
+        "login " in lowered
+        or "config" in lowered
+        or "sqlplus" in lowered
+        or ("|" in lowered and ("sudo" in lowered or "chpasswd" in lowered))
+        or ("\\" in lowered and "net use" in lowered)
     )
-    return has_option and any(sign in lowered for sign in _SIGNS)
 
 
 def may_be_command(items: Sequence[Any]) -> bool:

@@ -20,7 +20,7 @@ _LISTED = re.compile(
 )
 
 CALLED = re.compile(
-    r"""(?i)(?<![a-z])(?P<name>\w{0,40}(?:auth|login|log_in|signin|sign_in|authenticate|set_credentials))\(\s{0,20}"""
+    r"""(?i)(?P<name>auth|log_?in|sign_?in|authenticate|set_?credentials)\(\s{0,20}"""
     r"""\\*[brfu]?["'][^"'\n\\]{1,100}\\*["']\s{0,20},\s{0,20}\\*[brfu]?["'](?!\[redacted\])(?P<value>(?:[^"'\\\n]|\\(?!["']))+)"""
 )
 """A user and a password among the arguments of a call: ``HTTPBasicAuth("ann", "…")``."""
@@ -28,8 +28,8 @@ PASSWORD_SET = re.compile(
     r"""(?i)(?P<name>set_password)\((?:\s{0,20}\\*["'][^"'\n\\]{0,100}\\*["']\s{0,20},){1,2}\s{0,20}\\*["'](?!\[redacted\])(?P<value>[^"'\\\n]+)"""
 )
 """A password that is put by: ``keyring.set_password("service", "ann", "…")``."""
-CALLS = ("auth(", "login(", "log_in(", "signin(", "sign_in(", "authenticate(", "set_credentials(")
-"""What stands in each text with such a call, in lower case."""
+CALLS = ("uth(", "ogin(", "ogIn(", "og_in(", "ignin(", "ignIn(", "ign_in(", "uthenticate(", "redentials(")
+"""What stands in each text with such a call."""
 LISTED_SIGNS = ('",', "',")
 _ENTRY = re.compile(
     r"""(?<!\w)[Nn]ame["']?:[ \t]*["']?(?P<name>[\w.-]{2,60})["']?[ \t]*\r?\n"""
@@ -41,8 +41,8 @@ FORMS = (
     *MARKUP,
     (":", ("alue",), _ENTRY),
     (",", LISTED_SIGNS, _LISTED),
-    (",", LISTED_SIGNS, CALLED),
-    (",", LISTED_SIGNS, PASSWORD_SET),
+    (",", CALLS, CALLED),
+    (",", ("set_password(",), PASSWORD_SET),
 )
 """The forms, each with punctuation, and signs of which one, that are in every text that has it."""
 MARKED_FORMS = {mark: [form for form in FORMS if form[0] == mark] for mark, _, _ in FORMS if mark != ","}

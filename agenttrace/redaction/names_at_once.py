@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agenttrace.redaction.declared import declared_names
-from agenttrace.redaction.listed import CALLED, LISTED_SIGNS, MARKED_FORMS, PASSWORD_SET, last_name
+from agenttrace.redaction.listed import CALLED, CALLS, LISTED_SIGNS, MARKED_FORMS, PASSWORD_SET, last_name
 from agenttrace.redaction.naming import Names
 from agenttrace.redaction.texts import OTHER_MARKS, WINDOW, has_any, has_sign, holds_code, name_at_end
 
@@ -31,7 +31,9 @@ def may_hold_named(text: str, lowered: str, marks: str, names: Names, signs: tup
         named.update(declared_names(text))
     if ("'," in marks or '",' in marks) and has_any(LISTED_SIGNS, text):
         named |= _listed_names_in(text)
-        if CALLED.search(text) is not None or PASSWORD_SET.search(text) is not None:
+        if "(" in text and has_any(CALLS, text) and CALLED.search(text) is not None:
+            named.add("password")
+        if "set_password(" in text and PASSWORD_SET.search(text) is not None:
             named.add("password")
     for name in named:
         if names.is_secret(name):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agenttrace.redaction.blocks import without_blocks
 from agenttrace.redaction.columns import without_columns
-from agenttrace.redaction.commands import WITHOUT_OPTION, may_have_command, without_arguments
+from agenttrace.redaction.commands import may_have_command, without_arguments
 from agenttrace.redaction.html_tables import SIGNS as HTML_SIGNS
 from agenttrace.redaction.html_tables import has_secret_head, without_html_columns
 from agenttrace.redaction.inserted import has_secret_column, may_have_rows, without_inserted
@@ -22,14 +22,17 @@ def may_have_others(lowered: str, look: Look) -> bool:
     Prose, which most texts are, has to pass for little: of what is no command, only what has a digit in a
     word is looked at.
     """
-    if (look.has_hyphen or has_any(WITHOUT_OPTION, lowered)) and may_have_command(lowered):
+    if may_have_command(lowered, look.has_hyphen):
         return True
     if look.has_digit_in_word and (
         has_any(SIGNS, lowered) or (" is" in lowered and has_any(SHORT_SIGNS, lowered))
     ):
         return True
     return look.marks != "" and (
-        may_have_rows(lowered) or has_any(SQL_SIGNS, lowered) or has_any(HTML_SIGNS, lowered)
+        may_have_rows(lowered)
+        or ("=" in look.marks and ")=(" in lowered)
+        or ("]" in lowered and "[parameters:" in lowered)
+        or ("</" in look.marks and has_any(HTML_SIGNS, lowered))
     )
 
 

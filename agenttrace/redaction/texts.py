@@ -51,7 +51,7 @@ _LONGEST_LIST = 4_096
 _OF_LOGIN = re.compile(r"(?i)(?:auth|credentials?|creds?|login)\Z")
 _OF_NUMBERS = re.compile(r"(?i)(?:\A|[_\W])(?:pin|cvv2?|cvc2?|csc|t?otp|code)\Z")
 """Names of secrets that are a number, which may be a short one."""
-_OF_CODES = ("code", "Code", "CODE")
+_OF_CODES = frozenset({"code", "Code", "CODE"})
 _CODE = re.compile(r"(\w[\w-]*)[ \t]+(?i:code)[*`]*[ \t]*\Z")
 _CODES = re.compile(r"(\w[\w-]*)[ \t]+(?i:code)[*`]*[ \t]*:")
 """``verification code: …``: such a name is of two words."""
@@ -97,8 +97,9 @@ def has_sign(lowered: str, signs: tuple[str, ...]) -> bool:
 def holds_code(text: str, named: Collection[str], names: Names) -> bool:
     """Returns True if a secret's name of two words, ``verification code``, stands before a colon; `named` are
     the names before one."""
-    has_code = any(word in named for word in _OF_CODES)
-    return has_code and any(names.is_secret(f"{one[1]}_code") for one in _CODES.finditer(text))
+    return not _OF_CODES.isdisjoint(named) and any(
+        names.is_secret(f"{one[1]}_code") for one in _CODES.finditer(text)
+    )
 
 
 def has_any(signs: tuple[str, ...], lowered: str) -> bool:

@@ -55,6 +55,7 @@ def troubles():
 def test_any_value_may_pass_in_and_out(plan):
     """Scenario 24: identity kept, nothing raised, every span strict JSON within the limit."""
     value = build(plan)
+    TRACER.flush(60)  # what tests before this one left to be stored
     SINK.spans.clear()
     before = troubles()
     assert echo(value, value, other=value) is value
@@ -79,6 +80,7 @@ def test_any_value_may_pass_in_and_out(plan):
 def test_nothing_of_a_hostile_value_runs():
     """Scenarios 1 to 4, through every call style."""
     value = Hostile()
+    TRACER.flush(60)  # what tests before this one left to be stored
     SINK.spans.clear()
     assert echo(value) is value
     assert next(items(value)) is value
@@ -107,6 +109,7 @@ def test_a_tracer_that_cannot_be_made_is_said_once(monkeypatch, caplog):
 
 def test_one_span_holds_a_bounded_amount():
     """Scenario 9: 256 KB a span."""
+    TRACER.flush(60)  # what tests before this one left to be stored
     SINK.spans.clear()
     echo("x", *["y" * 60_000 for _ in range(50)], **{str(n): "z" * 60_000 for n in range(50)})
     TRACER.flush()
@@ -115,6 +118,7 @@ def test_one_span_holds_a_bounded_amount():
 
 def test_many_arguments_that_are_each_within_bounds_leave_room_for_one_another():
     """Scenario 9: a span keeps 512 Ki characters of arguments; what comes beyond is marked."""
+    TRACER.flush(60)  # what tests before this one left to be stored
     SINK.spans.clear()
     names = [f"text_{number}" for number in range(10)]
     function = eval(f"lambda {', '.join(names)}: None")  # ten parameters, each a value of its own
