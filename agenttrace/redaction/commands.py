@@ -100,6 +100,7 @@ _COMMANDS = (
     ("config", _after("npm_config_set", r"[\w./:@-]*(?:authToken|\x5fpassword|\x5fauth)(?:_|=)")),
     ("config", _after("poetry_config", r"(?:http-basic\.[\w.-]+_[^\s\"']+|pypi-token\.[\w.-]+)_")),
     ("\\", _after("net_use", r"\\\\[\w.$\\-]+_")),
+    ("securestring", re.compile(rf"(?i)ConvertTo-SecureString(?:\s+-String)?\s+{_VALUE}")),
     ("|", _piped(r"[\w.-]+:", "chpasswd")),
     ("|", _piped("", r"sudo\s+(?:-\w+\s+)*-\w*S\b")),
     ("|", _piped("", r"[^\n|]{0,80}--password-stdin")),
@@ -130,6 +131,7 @@ def may_have_command(lowered: str, has_hyphen: bool = True) -> bool:
         "login " in lowered
         or "config" in lowered
         or "sqlplus" in lowered
+        or "securestring" in lowered
         or ("|" in lowered and ("sudo" in lowered or "chpasswd" in lowered))
         or ("\\" in lowered and "net use" in lowered)
     )

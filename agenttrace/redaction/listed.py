@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from agenttrace.core.marks import REDACTED
-from agenttrace.redaction.markup import CELL, MARKUP, NAMED_ELEMENT
+from agenttrace.redaction.fields import name_of_field
+from agenttrace.redaction.markup import CELL, MARKUP, NAMED_ELEMENT, SNAPSHOT
 from agenttrace.redaction.naming import Names, may_be_word
 from agenttrace.redaction.values import is_name, is_opaque, is_placeholder, says_something
 
@@ -67,6 +68,9 @@ def _is_secret(match: re.Match[str], pattern: re.Pattern[str], names: Names) -> 
     value = match["value"]
     if value.startswith(REDACTED) or is_placeholder(value):
         return False
+    if pattern is SNAPSHOT:
+        name = name_of_field(match["name"], names)
+        return name is not None and names.hides(name, value) and not says_something(value)
     if pattern in (CALLED, PASSWORD_SET):
         return names.is_secret("password") and is_opaque(value)
     if not _hides(names, last_name(match["name"]), value):

@@ -8,14 +8,6 @@ ELEMENT = re.compile(
     r"<(?P<name>[A-Za-z][\w.:-]{0,60})(?:\s[^<>]{0,200})?>(?:<!\[CDATA\[)?"
     r"(?P<value>[^<>]{1,4096}?)(?=(?:\]\]>)?</(?P=name)>)"
 )
-ATTRIBUTE = re.compile(
-    r"""<[A-Za-z][^<>]{0,200}?\s(?:name|key|id|type)=["'](?P<name>[\w.-]{2,60})["']"""
-    r"""[^<>]{0,200}?\svalue=["'](?P<value>[^"'<>]{1,4096})["']"""
-)
-ATTRIBUTE_BEHIND = re.compile(
-    r"""<[A-Za-z][^<>]{0,200}?\svalue=["'](?P<value>[^"'<>]{1,4096})["']"""
-    r"""[^<>]{0,200}?\s(?:name|key|id)=["'](?P<name>[\w.-]{2,60})["']"""
-)
 NAMED_ELEMENT = re.compile(
     r"""<[A-Za-z][\w.:-]{0,60}\s[^<>]{0,100}?(?:name|key|id)=["'](?P<name>[\w.-]{2,60})["'][^<>]{0,100}>"""
     r"""(?P<value>[^<>]{1,4096})</"""
@@ -24,6 +16,11 @@ CELL = re.compile(
     r"""<(?P<cell>t[hd]|dt)\b[^<>]{0,100}>\s{0,9}(?:<\w+>)?(?P<name>[^<>]{2,60}?)\s{0,9}:?(?:</\w+>)?\s{0,9}</(?P=cell)>"""
     r"""\s{0,20}<(?:td|dd)\b[^<>]{0,100}>\s{0,9}(?:<\w+>)?(?P<value>[^<>\s]{1,4096})"""
 )
+PARAMETER = re.compile(
+    r"""(?:Parameter)?(?:[Kk]ey|[Nn]ame)=["']?(?P<name>[\w.-]{2,60})["']?,[ ]?"""
+    r"""(?:Parameter)?[Vv]alue=["']?(?P<value>[^\s,"'{}\[\]]+)"""
+)
+"""``ParameterKey=DBPassword,ParameterValue=…`` of the AWS CLI."""
 PROPERTY = re.compile(r"<key>(?P<name>[^<>]{2,60})</key>\s{0,20}<string>(?P<value>[^<>]{1,4096})</string>")
 
 PART = re.compile(
@@ -32,13 +29,18 @@ PART = re.compile(
 )
 """A field of a form that is sent in parts; in a text within a text its lines end with ``\\n``."""
 
+SNAPSHOT = re.compile(
+    r"""(?<=[ \t-])(?:textbox|searchbox|combobox|spinbutton)[ \t]\\*"(?P<name>[^"\n\\]{2,60})\\*\""""
+    r"""(?:[ \t]\[[^\]\n]{1,80}\]){0,6}(?::[ \t]\\*"?|[ \t]value=\\*")(?P<value>[^\s"\\][^\n"\\]{0,400})"""
+)
+"""A field of a page as browsers tell agents of it: ``- textbox "Password" [ref=e5]: …``."""
 MARKUP = (
+    ('"', ("textbox", "searchbox", "combobox", "spinbutton"), SNAPSHOT),
     ("</", ("</",), ELEMENT),
     ("</", ("</",), NAMED_ELEMENT),
     ("</", ("</td>", "</th>", "</dt>"), CELL),
-    ("=", ("value=",), ATTRIBUTE),
-    ("=", ("value=",), ATTRIBUTE_BEHIND),
     ("</", ("<key>",), PROPERTY),
+    ("=", ("alue=",), PARAMETER),
     ("-", ("form-data",), PART),
 )
 """The patterns, each with punctuation, and signs of which one, that are in every text that has it."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agenttrace.redaction.declared import declared_names
+from agenttrace.redaction.fields import name_of_field
+from agenttrace.redaction.html_attributes import SIGNS as ATTRIBUTE_SIGNS
+from agenttrace.redaction.html_attributes import holds_attributes
 from agenttrace.redaction.listed import CALLED, CALLS, LISTED_SIGNS, MARKED_FORMS, PASSWORD_SET, last_name
 from agenttrace.redaction.naming import Names
 from agenttrace.redaction.texts import OTHER_MARKS, WINDOW, has_any, has_sign, holds_code, name_at_end
@@ -38,10 +41,12 @@ def may_hold_named(text: str, lowered: str, marks: str, names: Names, signs: tup
     for name in named:
         if names.is_secret(name):
             return True
+    if "<" in marks and has_any(ATTRIBUTE_SIGNS, text) and holds_attributes(text, names):
+        return True
     if holds_code(text, named, names):
         return True
     return any(
-        names.is_secret(last_name(match["name"]))
+        names.is_secret(last_name(match["name"])) or name_of_field(match["name"], names) is not None
         for mark, forms in MARKED_FORMS.items()
         if mark in marks
         for _, signs_of_it, pattern in forms

@@ -42,7 +42,7 @@ def value_on_line(text: str, place: int, end: int) -> tuple[int, int] | None:
     stop = end if stop < 0 or stop > end else stop
     if text[stop - 1 : stop] == "\r":
         stop -= 1
-    after = _AFTER.fullmatch(text, place + 1, stop)
+    after = _AFTER.fullmatch(text, place + 1 + (text[place + 1 : place + 2] == ">"), stop)
     if after is None:
         return None
     if after["quote"]:

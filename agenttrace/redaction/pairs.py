@@ -11,6 +11,7 @@ from agenttrace.redaction.commands import may_be_command, places_in_arguments
 from agenttrace.redaction.fields import FIELDS, TYPED, name_of_field, typed_secrets
 from agenttrace.redaction.naming import Names, may_be_word
 from agenttrace.redaction.shown import is_secret_path
+from agenttrace.redaction.sql_parameters import secret_parameters
 from agenttrace.redaction.tables import COLUMNS, ROWS, is_list, places_below_titles, without_columns_beside
 from agenttrace.redaction.values import is_name, is_opaque, says_something
 
@@ -21,10 +22,13 @@ _NAMES_OF_VALUES = (
     *("Header", "Field", "Id", "Label", "Parameter", "Variable", "Option", "ParameterKey"),
 )
 _FIELDS = frozenset(FIELDS)
+_STATEMENTS = frozenset({"sql", "statement"})
+_GIVEN = ("params", "parameters", "args", "bindings", "values")
+"""What a tool for databases calls a statement, and the values for its placeholders."""
 VALUES = ("value", "Value", "VALUE", "val", "ParameterValue")
 _LONGEST_BYTES = 4_096
 NAMED_BESIDE = frozenset(
-    {"Value", "VALUE", "val", "ParameterValue", "index", "netloc", "kty", *COLUMNS, *FIELDS}
+    {"Value", "VALUE", "val", "ParameterValue", "index", "netloc", "kty", *_STATEMENTS, *COLUMNS, *FIELDS}
 )
 """Keys beside which a name, or a value, may stand: of entries such as ``{"Name": …, "Value": …}``, of tables,
 of an address, of forms, of a JSON Web Key. `value`, which is found in much else, is asked for by itself."""
@@ -157,6 +161,7 @@ def may_be_named_beside(parameters: Collection[str]) -> bool:
         not (keys.isdisjoint(VALUES) or keys.isdisjoint(_NAMES_OF_VALUES))
         or not (keys.isdisjoint(FIELDS) or keys.isdisjoint(TYPED))
         or not (keys.isdisjoint(COLUMNS) or keys.isdisjoint(ROWS))
+        or not (keys.isdisjoint(_STATEMENTS) or keys.isdisjoint(_GIVEN))
         or "netloc" in keys
     )
 
@@ -199,6 +204,12 @@ def without_beside(value: dict[str, Any], items: dict[str, Any], names: Names, t
     for key in ROWS:
         if is_list(value.get(key)) and not NAMED_BESIDE.isdisjoint(value):
             items[key] = without_columns_beside(value, items[key], names, taken_out)
+    for key in _STATEMENTS if not _STATEMENTS.isdisjoint(value) else ():
+        for given in _GIVEN if type(value.get(key)) is str else ():
+            if is_list(value.get(given)) and given in items:
+                for place in secret_parameters(value[key], value[given], names):
+                    items[given] = [*items[given]]
+                    items[given][place] = taken_out(value[given][place])
     netloc = value.get("netloc")
     if type(netloc) is str and "@" in netloc and names.is_secret("password"):
         items["netloc"] = _ADDRESS.sub(rf"\1:{REDACTED}@", netloc)

@@ -48,7 +48,7 @@ from agenttrace.redaction.scores import score_without_secrets
 from agenttrace.redaction.shape_search import without_shape
 from agenttrace.redaction.shapes import ENCODED_RUN
 from agenttrace.redaction.signs import LONGEST_ID, PROSE, Look, is_id, look_at, shapes_in
-from agenttrace.redaction.streamed import without_split
+from agenttrace.redaction.streamed import may_be_key_in_lines, without_split
 from agenttrace.redaction.texts import has_any, may_have_names, without_named
 from agenttrace.redaction.together import may_hold_secret
 from agenttrace.redaction.values import hides, without_examples
@@ -269,6 +269,8 @@ class Redaction:
                 without_beside(value, items, self, self._taken_out)
             return items
         if kind is list:
+            if may_be_key_in_lines(value):
+                value = without_split(value, self._text_within)
             items_of = [self.inside(item) for item in value]
             without_listed(value, items_of, self, self._taken_out)
             return items_of

@@ -12,7 +12,7 @@ from agenttrace.redaction.values import is_made_up, is_opaque, is_placeholder
 
 SIGNS = ("pass", "secret", "token", "key", "identified ")
 """What stands in each such text, in lower case."""
-SHORT_SIGNS = ("code is", "otp is", "pin is")
+SHORT_SIGNS = ("code is", "otp is", "pin is", "pw is", "pwd is")
 """The same for names that stand within many words."""
 
 _VERB = (

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import Any
 
 from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.naming import Names
@@ -21,6 +23,7 @@ _ROW = re.compile(
 _VALUE = re.compile(
     r"""\s*(?:\\?'(?P<one>(?:[^'\\\n]|\\[^'])*)\\?'|\\?"(?P<two>(?:[^"\\\n]|\\[^"])*)\\?"|[^,'"()]+)\s*(?:,|\Z)"""
 )
+_LONGEST = 20_000
 _KEY = re.compile(r"""\((?P<columns>[\w", ]{1,400})\)=\((?P<values>[^()\n]{1,4000})\)""")
 
 
@@ -46,12 +49,31 @@ def without_sql_parameters(text: str, names: Names) -> tuple[str, int]:
     return ("".join((*pieces, text[done:])), len(pieces) // 2) if pieces else (text, 0)
 
 
-def _parameters(text: str, statement: re.Match[str], names: Names) -> list[tuple[int, int]]:
-    into = _COLUMNS.search(statement["sql"])
+def secret_parameters(sql: str, values: Sequence[Any], names: Names) -> list[int]:
+    """The places of secrets among the values that a statement is given for its placeholders."""
+    if len(sql) > _LONGEST:
+        return []
+    columns = enumerate(_columns_of(sql)[: len(values)])
+    return [
+        place
+        for place, column in columns
+        if values[place] is not None
+        and column
+        and names.is_secret(column)
+        and names.hides(column, values[place])
+    ]
+
+
+def _columns_of(sql: str) -> list[str]:
+    """The column that each placeholder stands for."""
+    into = _COLUMNS.search(sql)
     if into is not None:
-        columns = [column.strip(" \"'`[]\\n") for column in into["columns"].split(",")]
-    else:
-        columns = [compared["column"] for compared in _COMPARED.finditer(statement["sql"])]
+        return [column.strip(" \"'`[]\\n") for column in into["columns"].split(",")]
+    return [compared["column"] for compared in _COMPARED.finditer(sql)]
+
+
+def _parameters(text: str, statement: re.Match[str], names: Names) -> list[tuple[int, int]]:
+    columns = _columns_of(statement["sql"])
     if not any(map(names.is_secret, columns)):
         return []
     places: list[tuple[int, int]] = []

@@ -47,6 +47,13 @@ def without_split(items: list[Any], clean: Callable[[str], str]) -> list[Any]:
     return items
 
 
+def may_be_key_in_lines(items: list[Any]) -> bool:
+    """Returns True for a list in which a private key may begin in one item and end in another."""
+    return len(items) > 1 and any(
+        "-----BEGIN " in text and "-----END " not in text for item in items for _, text in _texts_in(item, ())
+    )
+
+
 def _texts_in(value: Any, place: _Place) -> Iterator[tuple[_Place, str]]:
     if isinstance(value, str):
         event = _event(value)

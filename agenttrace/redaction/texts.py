@@ -7,6 +7,9 @@ from collections.abc import Collection
 
 from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.declared import declared_name
+from agenttrace.redaction.html_attributes import SIGNS as ATTRIBUTE_SIGNS
+from agenttrace.redaction.html_attributes import without_attributes
+from agenttrace.redaction.in_brackets import without_lists
 from agenttrace.redaction.listed import (
     CALLS,
     FORMS,
@@ -44,11 +47,6 @@ _BARE = re.compile(r"""[^\s"'`&;,<>(){}\[\]|]+""")
 _BARE_OF_URL = re.compile(r"""[^\s"'`&<>]+""")
 _IN_BRACES = re.compile(r"""\{([^{}\s"'=:,]+)\}(?=;|\s|["'`]|\Z)""")
 """``Pwd={…};`` of ODBC."""
-_TEXT = r"""(?:[brfu]?(?P<quote>["'])(?P<value>(?:(?!(?P=quote))[^\n\\]|\\[^\n]){0,300})(?P=quote))"""
-_TEXT_IN_BRACKETS = re.compile(_TEXT)
-_IS_ITEM = re.compile(r"""(?:(?<![\w)\]])[\[({]|[,:])\s*\Z""")
-_LONGEST_LIST = 4_096
-_OF_LOGIN = re.compile(r"(?i)(?:auth|credentials?|creds?|login)\Z")
 _OF_NUMBERS = re.compile(r"(?i)(?:\A|[_\W])(?:pin|cvv2?|cvc2?|csc|t?otp|code)\Z")
 """Names of secrets that are a number, which may be a short one."""
 _OF_CODES = frozenset({"code", "Code", "CODE"})
@@ -57,6 +55,13 @@ _CODES = re.compile(r"(\w[\w-]*)[ \t]+(?i:code)[*`]*[ \t]*:")
 """``verification code: …``: such a name is of two words."""
 _ANCHOR = re.compile(r"(?:&[A-Za-z][\w-]{0,40}|!!?[A-Za-z][\w:/-]{0,40})[ \t]+(?=[^\s=])")
 """What YAML may have before a value: ``password: &pw …``, ``!!str …``."""
+_SAYS_NOTHING = re.compile(r"(?:[HREP]S\d{3}|[$€£]\d+(?:[.,]\d+)*)")
+"""An algorithm, ``jwt: RS256``, and a price."""
+_ARN = re.compile(r"arn:[\w:-]*secret\Z")
+_NEXT_FIELD = re.compile(r"&(?:amp;)?[\w.%\[\]-]*=|&&|&\s|&\Z")
+_TO_SPACE = re.compile(r"""[^\s"'`<>(){}]*[^\s"'`<>(){}.,;]""")
+_CMDLET = re.compile(r"(?:Convert|Convertto|ConvertTo|ConvertFrom|Get|New|Read|Import)-[A-Z][A-Za-z]+")
+"""``$password = ConvertTo-SecureString …`` of PowerShell."""
 _CODE_FOLLOWS = re.compile(r"""[(\[{]""")
 _BRACKET_FOLLOWS = re.compile(r"""\s+[(]""")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_]*(?:\.[A-Za-z_]\w*)*")
@@ -70,6 +75,7 @@ _REST_OF_LINE = re.compile(r"""[^\r\n"'`<>]{1,4096}""")
 _REST_OF_WORD = re.compile(r"""[^\r\n"'`<> ]+""")
 """What a header has after its scheme: a line may have very many of them."""
 _COOKIES = re.compile(r"""\s*[\w.%-]+=[^\r\n"'`<>]*""")
+_BRACKETS = ("[", "(", "{")
 _LONGEST_CUT = 120
 _LONGEST_LINE = 200
 _HEADERS = ("authorization",)
@@ -116,6 +122,12 @@ def without_named(text: str, names: Names) -> tuple[str, int]:
     Also where the text is cut off inside a value, or is JSON inside JSON.
     """
     text, count = _Reader(text, names).read()
+    if "<" in text and has_any(ATTRIBUTE_SIGNS, text):
+        text, more = without_attributes(text, names)
+        count += more
+    if has_any(_BRACKETS, text):
+        text, more = without_lists(text, names)
+        count += more
     for _, signs, pattern in FORMS:
         if has_any(signs, text):
             text, more = without_form(text, pattern, names)
@@ -252,7 +264,7 @@ class _Reader:
             return begin
         if _SCHEMA.match(text, begin) or text[begin + 1 : begin + 2] in ("]", ")", ""):
             return begin
-        return self._take(begin, _end_of_brackets(text, begin, len(text)), f'"{REDACTED}"')
+        return self._take(begin, _end_of_brackets(text, begin), f'"{REDACTED}"')
 
     def _header(self, begin: int) -> int:
         """``Authorization: Basic …``: the scheme stays. Returns 0 where there is none."""
@@ -276,20 +288,27 @@ class _Reader:
             braces = _IN_BRACES.match(text, begin) if separator == "=" else None
             if braces is not None and is_opaque(braces[1]) and self.names.hides(name, braces[1]):
                 return self._take(*braces.span(1))
-            return self._listed(name, begin) if text[begin : begin + 1] in ("(", "[", "{") else begin
+            return begin
         value = match[0] if match.end() <= self.end else text[begin : self.end]
         value = value.rstrip(".") if separator == ":" else value
         end = begin + len(value)
+        if text[end : end + 1] == "&" and may_be_word(name, self.names) and not _NEXT_FIELD.match(text, end):
+            end = min(_end(_TO_SPACE, text, end), self.end)
+            value = text[begin:end]
         if not self.names.hides(name, value) or is_placeholder(value):
             return begin
         if separator == ":":
+            if _SAYS_NOTHING.fullmatch(value) or (
+                name.lower() == "secret" and _ARN.search(text, max(0, place - 200), place)
+            ):
+                return begin
             is_value = (
                 (is_opaque(value) and len(value) > 4)
                 or (value.isdecimal() and len(value) > 2 and _OF_NUMBERS.search(name) is not None)
                 or self._is_line(name, value, place, end)
             )
             return self._take(begin, end) if is_value else begin
-        if end < self.end and _CODE_FOLLOWS.match(text, end):
+        if (end < self.end and _CODE_FOLLOWS.match(text, end)) or _CMDLET.fullmatch(value):
             return begin
         if _BRACKET_FOLLOWS.match(text, end) and not is_opaque(value):
             return begin
@@ -303,23 +322,6 @@ class _Reader:
             ):
                 return begin
         return self._take(begin, end)
-
-    def _listed(self, name: str, begin: int) -> int:
-        """Texts in brackets, as code has them: ``auth=("ann", "…")``, of which the last is the secret;
-        ``api_keys = ["…", "…"]``."""
-        end = _end_of_brackets(self.text, begin, min(self.end, begin + _LONGEST_LIST))
-        places = [
-            text.span("value")
-            for text in _TEXT_IN_BRACKETS.finditer(self.text, begin, end)
-            if _IS_ITEM.search(self.text, max(begin, text.start() - WINDOW), text.start()) is not None
-        ]
-        is_login = len(places) == 2 and _OF_LOGIN.search(name) is not None
-        for first, last in places[1:] if is_login else places:
-            value = self.text[first:last]
-            is_value = is_opaque(value) or (may_be_word(name, self.names) and not says_something(value))
-            if is_value and self.names.hides(name, value) and not is_placeholder(value):
-                self._take(first, last)
-        return end
 
     def _is_line(self, name: str, value: str, place: int, end: int) -> bool:
         """Returns True if a line has this name and this value and nothing else, as in YAML."""
@@ -347,13 +349,13 @@ def _end(pattern: re.Pattern[str], text: str, begin: int) -> int:
     return begin if match is None else match.end()
 
 
-def _end_of_brackets(text: str, begin: int, stop: int) -> int:
-    """Where the bracket at a place is closed; `stop` where it is not before that."""
+def _end_of_brackets(text: str, begin: int) -> int:
+    """Where the bracket at a place is closed; the end of the text where it is cut off before."""
     depth, place = 0, begin
     while True:
-        match = _IN_BRACKETS.search(text, place, stop)
+        match = _IN_BRACKETS.search(text, place)
         if match is None:
-            return stop
+            return len(text)
         place = match.end()
         if match[0] in "{[(":
             depth += 1
@@ -362,4 +364,4 @@ def _end_of_brackets(text: str, begin: int, stop: int) -> int:
             if not depth:
                 return place
         elif text[match.start() - 1] != "\\":
-            place = min(_end(_TO_QUOTE[match[0]], text, place) + 1, stop)
+            place = _end(_TO_QUOTE[match[0]], text, place) + 1

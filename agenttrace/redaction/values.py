@@ -23,7 +23,7 @@ _STAND_IN = re.compile(
 )
 _WORD = re.compile(
     r"""(?i:hidden|empty|todo|default|basic|bearer|digest|oauth2?|jwt|saml|sso|ldap|kerberos|ntlm|negotiate|cookie
-    |session|password|secret|token|str|string|int|bytes|any|text|env)""",
+    |session|password|secret|token|str|string|int|bytes|any|text|env|same-origin|include|omit)""",
     re.VERBOSE,
 )
 """Words that stand in prose and code after a secret's name."""

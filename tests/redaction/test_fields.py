@@ -103,3 +103,43 @@ def test_an_entry_is_the_same_within_data_as_arguments_and_when_it_is_read_again
     assert (clean[key] == SECRET) == (selector == "#user")
     assert redaction.inside([entry]) == [clean]
     assert redaction.fields(clean) == clean
+
+
+def run_sql(sql, params):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("sql", "params", "kept"),
+    [
+        ("INSERT INTO users (name, password) VALUES (?, ?)", ["ann", SECRET], ["ann", "[redacted]"]),
+        ("UPDATE users SET password = %s WHERE id = %s", ["swordfish", 7], ["[redacted]", 7]),
+        ("SELECT 1 FROM users WHERE name = $1 AND api_key = $2", ["ann", SECRET], ["ann", "[redacted]"]),
+        ("SELECT 1 FROM users WHERE name = ?", ["ann"], ["ann"]),
+        ("INSERT INTO users (name, password) VALUES (?, ?)", ["ann", None], ["ann", None]),
+        ("INSERT INTO users (name, password) VALUES (?, ?)", [], []),
+    ],
+)
+def test_a_value_for_the_placeholder_of_a_secret_column_is_taken_out(sql, params, kept):
+    assert recorded(run_sql, sql, params).arguments == {"sql": sql, "params": kept}
+    assert Redaction().inside({"sql": sql, "params": params}) == {"sql": sql, "params": kept}
+
+
+BODY = "MIIEpAIBAAKCAQEA" + "abcd" * 12
+LINES = ["-----BEGIN RSA PRIVATE KEY-----", *[BODY] * 20, "-----END RSA PRIVATE KEY-----", "and more"]
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        LINES,
+        [f"{line}\n" for line in LINES],
+        [{"line": number, "text": text} for number, text in enumerate(LINES)],
+        ["\n".join(LINES)[at : at + 100] for at in range(0, 1_400, 100)],
+    ],
+    ids=["lines", "with ends", "entries", "blocks"],
+)
+def test_of_a_private_key_in_the_items_of_a_list_nothing_is_left(items):
+    shown = str(Redaction().inside({"lines": items}))
+    assert "abcdabcd" not in shown
+    assert "and more" in shown or items[-1] != "and more"

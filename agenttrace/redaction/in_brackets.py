@@ -1,0 +1,74 @@
+"""Secrets in brackets after their name, as code has them: ``auth=("ann", "…")``, ``api_keys = ["…"]``."""
+
+from __future__ import annotations
+
+import re
+
+from agenttrace.core.marks import REDACTED
+from agenttrace.redaction.naming import Names, may_be_word
+from agenttrace.redaction.values import is_opaque, is_placeholder, says_something
+
+_OPENING = re.compile(
+    r"""(?<![\w.-])(?P<name>[^\W\d][\w.-]{0,60})["']?\s{0,3}(?<![=!<>])[=:]>?\s{0,3}(?=[\[({])"""
+)
+_MARK = re.compile(r"""["'{}\[\]()]""")
+_TO_QUOTE = {quote: re.compile(rf"(?:[^{quote}\\\n]|\\[^\n])*") for quote in "\"'"}
+_TEXT = re.compile(
+    r"""[brfu]?(?P<quote>["'])(?P<value>(?:(?!(?P=quote))[^\n\\]|\\[^\n]){0,300})(?P=quote)(?P<key>\s*[:=])?"""
+)
+_IS_ITEM = re.compile(r"""(?:(?<![\w)\]])[\[({]|[,:=>])\s*\Z""")
+"""What stands before an item: not what an index or a call has in brackets."""
+_OF_LOGIN = re.compile(r"(?i)(?:auth|credentials?|creds?|login)\Z")
+_LONGEST = 4_096
+_WINDOW = 80
+
+
+def without_lists(text: str, names: Names) -> tuple[str, int]:
+    """The text without secrets in brackets after their name, and how many were found.
+
+    What has a name of its own within them is left to that name; of two in ``auth=(…)`` the first is a user's.
+    """
+    pieces: list[str] = []
+    done = looked_at = 0
+    for opening in _OPENING.finditer(text):
+        name, begin = opening["name"].strip(".-"), opening.end()
+        if begin < looked_at or not names.is_secret(name):
+            continue
+        end = _end_of_brackets(text, begin, min(len(text), begin + _LONGEST))
+        looked_at = end
+        places = [
+            item.span("value")
+            for item in _TEXT.finditer(text, begin, end)
+            if item["key"] is None
+            and _IS_ITEM.search(text, max(begin, item.start() - _WINDOW), item.start()) is not None
+        ]
+        is_login = len(places) == 2 and text[begin] != "{" and _OF_LOGIN.search(name) is not None
+        for first, last in places[1:] if is_login else places:
+            if _is_secret(name, text[first:last], names):
+                pieces += (text[done:first], REDACTED)
+                done = last
+    return ("".join((*pieces, text[done:])), len(pieces) // 2) if pieces else (text, 0)
+
+
+def _is_secret(name: str, value: str, names: Names) -> bool:
+    is_value = is_opaque(value) or (may_be_word(name, names) and not says_something(value))
+    return (
+        is_value and names.hides(name, value) and not value.startswith(REDACTED) and not is_placeholder(value)
+    )
+
+
+def _end_of_brackets(text: str, begin: int, stop: int) -> int:
+    """Where the bracket at a place is closed; `stop` where it is not before that."""
+    depth, place = 0, begin
+    while (mark := _MARK.search(text, place, stop)) is not None:
+        place = mark.end()
+        if mark[0] in "{[(":
+            depth += 1
+        elif mark[0] in "}])":
+            depth -= 1
+            if not depth:
+                return place
+        else:
+            closing = _TO_QUOTE[mark[0]].match(text, place, stop)
+            place = stop if closing is None else min(closing.end() + 1, stop)
+    return stop
