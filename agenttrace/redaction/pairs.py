@@ -23,7 +23,7 @@ _NAMES_OF_VALUES = (
 )
 _FIELDS = frozenset(FIELDS)
 _STATEMENTS = frozenset({"sql", "statement"})
-_GIVEN = ("params", "parameters", "args", "bindings", "values")
+_PARAMETERS = ("params", "parameters", "args", "bindings", "values")
 """What a tool for databases calls a statement, and the values for its placeholders."""
 VALUES = ("value", "Value", "VALUE", "val", "ParameterValue")
 _LONGEST_BYTES = 4_096
@@ -161,7 +161,7 @@ def may_be_named_beside(parameters: Collection[str]) -> bool:
         not (keys.isdisjoint(VALUES) or keys.isdisjoint(_NAMES_OF_VALUES))
         or not (keys.isdisjoint(FIELDS) or keys.isdisjoint(TYPED))
         or not (keys.isdisjoint(COLUMNS) or keys.isdisjoint(ROWS))
-        or not (keys.isdisjoint(_STATEMENTS) or keys.isdisjoint(_GIVEN))
+        or not (keys.isdisjoint(_STATEMENTS) or keys.isdisjoint(_PARAMETERS))
         or "netloc" in keys
     )
 
@@ -205,11 +205,11 @@ def without_beside(value: dict[str, Any], items: dict[str, Any], names: Names, t
         if is_list(value.get(key)) and not NAMED_BESIDE.isdisjoint(value):
             items[key] = without_columns_beside(value, items[key], names, taken_out)
     for key in _STATEMENTS if not _STATEMENTS.isdisjoint(value) else ():
-        for given in _GIVEN if type(value.get(key)) is str else ():
-            if is_list(value.get(given)) and given in items:
-                for place in secret_parameters(value[key], value[given], names):
-                    items[given] = [*items[given]]
-                    items[given][place] = taken_out(value[given][place])
+        for parameters in _PARAMETERS if type(value.get(key)) is str else ():
+            if is_list(value.get(parameters)) and parameters in items:
+                for place in secret_parameters(value[key], value[parameters], names):
+                    items[parameters] = [*items[parameters]]
+                    items[parameters][place] = taken_out(value[parameters][place])
     netloc = value.get("netloc")
     if type(netloc) is str and "@" in netloc and names.is_secret("password"):
         items["netloc"] = _ADDRESS.sub(rf"\1:{REDACTED}@", netloc)
