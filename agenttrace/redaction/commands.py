@@ -23,7 +23,7 @@ _VALUE = (
 """An argument; in quotes it may have any sign in it."""
 _BETWEEN = r"(?:[^\n;|&]|\\\n){0,300}?"
 """The other arguments, also on a line that goes on."""
-_GAP = r"""(?:\s+|\\*["'],\s*\\*["'])"""
+_GAP = r"""(?:\s+|\\{0,20}["'],\s*\\{0,20}["'])"""
 """What is between two arguments: spaces, or in a list within a text, ``'-p', '…'``, quotes and a comma."""
 
 
@@ -31,7 +31,7 @@ def _after(command: str, option: str) -> re.Pattern[str]:
     """An underscore in these stands for what is between two arguments."""
     command, option = command.replace("_", _GAP), option.replace("_", _GAP)
     return re.compile(
-        rf"""(?<![\w.\0-])(?:{command})(?:\.exe)?(?=\s|\\*["'],){_BETWEEN}[\s"'](?:{option}){_VALUE}"""
+        rf"""(?<![\w.\0-])(?:{command})(?:\.exe)?(?=\s|\\{{0,20}}["'],){_BETWEEN}[\s"'](?:{option}){_VALUE}"""
     )
 
 

@@ -16,17 +16,17 @@ _OPTION = re.compile(
     r"""(?P<value>(?(quote)[^"'\n]+|[^\s"']*[^\s"'`]))"""
 )
 _LISTED = re.compile(
-    r"""(?<![\w"'])\\*b?(["'])-{0,2}(?P<name>[A-Za-z][\w.-]{2,60})\\*\1\s*,\s*(?:\\*["'](?:[Vv]alue|val|content)\\*["']\s*:\s*)?"""
-    r"""\\*[brfu]?["'](?!\[redacted\])(?P<value>(?:[^"'\\]|\\(?!["']))+)"""
+    r"""(?<![\w"'\\])\\{0,20}b?(["'])-{0,2}(?P<name>[A-Za-z][\w.-]{2,60})\\{0,20}\1\s*,\s*(?:\\{0,20}["'](?:[Vv]alue|val|content)\\{0,20}["']\s*:\s*)?"""
+    r"""\\{0,20}[brfu]?["'](?!\[redacted\])(?P<value>(?:[^"'\\]|\\(?!["']))+)"""
 )
 
 CALLED = re.compile(
     r"""(?i)(?P<name>auth|log_?in|sign_?in|authenticate|set_?credentials)\(\s{0,20}"""
-    r"""\\*[brfu]?["'][^"'\n\\]{1,100}\\*["']\s{0,20},\s{0,20}\\*[brfu]?["'](?!\[redacted\])(?P<value>(?:[^"'\\\n]|\\(?!["']))+)"""
+    r"""\\{0,20}[brfu]?["'][^"'\n\\]{1,100}\\{0,20}["']\s{0,20},\s{0,20}\\{0,20}[brfu]?["'](?!\[redacted\])(?P<value>(?:[^"'\\\n]|\\(?!["']))+)"""
 )
 """A user and a password among the arguments of a call: ``HTTPBasicAuth("ann", "…")``."""
 PASSWORD_SET = re.compile(
-    r"""(?i)(?P<name>set_password)\((?:\s{0,20}\\*["'][^"'\n\\]{0,100}\\*["']\s{0,20},){1,2}\s{0,20}\\*["'](?!\[redacted\])(?P<value>[^"'\\\n]+)"""
+    r"""(?i)(?P<name>set_password)\((?:\s{0,20}\\{0,20}["'][^"'\n\\]{0,100}\\{0,20}["']\s{0,20},){1,2}\s{0,20}\\{0,20}["'](?!\[redacted\])(?P<value>[^"'\\\n]+)"""
 )
 """A password that is put by: ``keyring.set_password("service", "ann", "…")``."""
 CALLS = ("uth(", "ogin(", "ogIn(", "og_in(", "ignin(", "ignIn(", "ign_in(", "uthenticate(", "redentials(")

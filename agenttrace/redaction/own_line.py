@@ -11,26 +11,36 @@ from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.values import is_measure, is_opaque, is_placeholder
 
 _BEFORE = re.compile(
-    r"""[ \t>*`_-]{0,40}(?:(?:export|set|setx|ENV|ARG|declare\s+-x|env)\s+)?"""
-    r"""["'*`]{0,3}[\w.-]{1,80}["'*`:]{0,4}[ \t\u00a0]*"""
+    r"""(?:[ \t]{0,9}\d{1,7}[ \t]{0,3}[\t→:|]|[\w./-]{1,160}:\d{1,7}[:-]|[+-])?[ \t>*`_-]{0,40}"""
+    r"""(?:(?:export|set|setx|ENV|ARG|declare\s+-x|env)\s+)?["'*`]{0,3}[\w.-]{1,80}["'*`:]{0,4}[ \t\u00a0]*"""
 )
+"""Also after the number of a line, a place that ``grep`` found, the sign of a diff."""
 _AFTER = re.compile(
     r"""[ \t\u00a0*]*(?:(?P<quote>["'`])(?P<quoted>(?:(?!(?P=quote))[^\\]|\\.)+)(?P=quote)"""
-    r"""|(?P<bare>[^\s"'`{}\[\]()#]\S*))[*]{0,2}(?P<end>[ \t]*(?:[,;][ \t]*)?(?:[ \t]#.*)?)"""
+    r"""|(?P<bare>(?:(?<=[=:])\#)?[^\s\#]\S*))[*]{0,2}(?P<end>[ \t]*(?:[,;][ \t]*)?(?:[ \t]#.*)?)"""
 )
-_MORE = re.compile(r"[&;,|][ \t]*[\w.%\[\]-]+=")
+_MORE = re.compile(
+    r"[&;,|][ \t]*(?:[a-z][a-z_.%\[\]-]+(?:[A-Z][a-z]+)*|[A-Z][A-Z_]+|[A-Z][a-z]+(?: ?[A-Z][a-z]+)*)="
+)
 """More fields on the line: its end is not the value's."""
 _CODE = re.compile(
-    r"""(?:await\s|new\s)?[\w.]*[A-Za-z_](?:[(\[{"']|\?\.|->|::).*|[A-Za-z_]+(?:\.[A-Za-z_]+)+|-?\d[\w.+-]*"""
+    r"""(?:await\s|new\s)?[A-Za-z_][\w.]*(?:(?:\?\.|->|::)[\w.]*|(?:\([^()]*(?:\([^()]*\)[^()]*){0,5}\)|\[[^\[\]]*\]|\{[^{}]*\}"""
+    r"""|"[^"]*"|'[^']*')(?:\.[A-Za-z_]\w*)*)+[;,]?|[\w.]*[A-Za-z_][(\[{]|[A-Za-z_]+(?:\.[A-Za-z_]+)+|-?\d[\w.+-]*"""
+    r"""|[A-Za-z_.]+(?:\|[A-Za-z_.]+)+"""
 )
-"""A call, an index, a name in a module: what code has after ``=``; and a number."""
+"""A call, an index, a name in a module, a type: what code has after ``=`` and ``:``; and a number."""
+_OTHER = re.compile(
+    r"""\(.*\)|\[.*\]|\{.*\}|[(\[{]+|[)\]}]+|[(\[{]["'].*|(?P<quote>["'`]).*(?P=quote)|["'`]{1,3}"""
+)
+"""What is data in brackets, or a text, that is read elsewhere."""
 _SHORTEST = 8
 
 
-def value_on_line(text: str, place: int, end: int) -> tuple[int, int] | None:
+def value_on_line(text: str, place: int, end: int, *, random: bool = False) -> tuple[int, int] | None:
     """Where the value stands that a name before a separator at `place` has on a line of their own.
 
     None where they are no such line, or the value is read in the same way elsewhere. `end` is the text's.
+    With `random` it has to be one that nothing else looks like.
     """
     # Not from the beginning of a long line: it may have very many names.
     begin = text.rfind("\n", max(0, place - _LONGEST_NAME - 1), place) + 1
@@ -50,14 +60,42 @@ def value_on_line(text: str, place: int, end: int) -> tuple[int, int] | None:
         is_value = _is_phrase(quoted) or (after["quote"] == "`" and is_opaque(quoted))
         return after.span("quoted") if is_value and REDACTED not in quoted else None
     bare = after["bare"].rstrip(",;")
-    if len(bare) < _SHORTEST or _CODE.fullmatch(bare) or _MORE.search(bare) or is_placeholder(bare):
+    if random and not _looks_generated(bare):
+        return None
+    if (
+        len(bare) < _SHORTEST
+        or _CODE.fullmatch(bare)
+        or _OTHER.fullmatch(bare)
+        or _MORE.search(bare)
+        or is_placeholder(bare)
+    ):
         return None
     first = after.start("bare")
     return (first, first + len(bare)) if is_opaque(bare) else None
 
 
-_LONGEST_NAME = 160
+_LONGEST_NAME = 300
 _LONGEST_LINE = 4_096
+
+
+_SIGN = re.compile(r"[!#$%^&*=~?;|{}\[\]<>()]")
+_SHORTEST_GENERATED = 12
+
+
+def _looks_generated(text: str) -> bool:
+    """Returns True for letters, digits and signs as no list and no address has them."""
+    return (
+        len(text) >= _SHORTEST_GENERATED
+        and "," not in text
+        and _SIGN.search(text) is not None
+        and any(map(str.isdigit, text))
+        and any(map(str.isalpha, text))
+    )
+
+
+def several_fields(text: str) -> bool:
+    """Returns True if a text goes on with another name and its value: ``…&user=ann``."""
+    return _MORE.search(text) is not None
 
 
 def _is_phrase(text: str) -> bool:

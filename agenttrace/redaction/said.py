@@ -8,7 +8,7 @@ from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.names import rule_of
 from agenttrace.redaction.naming import Names
 from agenttrace.redaction.shape_search import looks_random
-from agenttrace.redaction.values import is_made_up, is_opaque, is_placeholder
+from agenttrace.redaction.values import is_made_up, is_measure, is_opaque, is_placeholder
 
 SIGNS = ("pass", "secret", "token", "key", "identified ")
 """What stands in each such text, in lower case."""
@@ -35,7 +35,7 @@ _AFTER = re.compile(
     |(?P<call>\()(?=\\?["'])
     |[\w-]{{0,20}}\\?["'\]]{{1,4}}(?P<typed>\)?\s{{0,20}}\.\s?\w{{1,20}}\(|\)?\s?,)\s{{0,20}}(?=\\?["'`])
     |(?P<space>[ \t]{{1,9}}\(?))
-    [*]{{0,2}}(?P<quote>\\*["'`“‘«])?(?P<value>(?:[^\s"'`“”‘’«»<>…\\]|\\(?![nrt"'\\]))+)""",
+    [*]{{0,2}}(?P<quote>\\{{0,20}}["'`“‘«])?(?P<value>(?:[^\s"'`“”‘’«»<>…\\]|\\(?![nrt"'\\])){{1,2048}})""",
     re.VERBOSE | re.IGNORECASE,
 )
 _IN_SQL = re.compile(
@@ -48,6 +48,7 @@ _BETWEEN_WORDS = re.compile(r"[^\w.$-]+")
 _MOST_WORDS = 3
 _WINDOW = 80
 _CHANGED = re.compile(r"(?i)\b(?:set|chang|reset|updat|rotat)\w*\s+(?:\S+\s+){0,3}\Z")
+_IN_STATEMENT = re.compile(r"(?i)\b(?:alter|create)\s+(?:user|role|login)\b")
 _LOGIN = re.compile(r"(?i)\b(?:login|user|account)\s+\S+\s+\Z")
 _AS_VARIABLE = re.compile(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+|-[A-Za-z]\w+")
 """``ENV API_KEY …``, ``-AccessToken …``."""
@@ -181,10 +182,14 @@ def _reads_as_secret(text: str, match: re.Match[str], value: str, word: str, bef
             return is_made_up(value)
         if not is_password and not _AS_VARIABLE.fullmatch(word):
             return False
+        if match["quote"] is not None and _IN_STATEMENT.search(before) is not None:
+            return is_opaque(value)
         is_numbered = value.isdigit() or _WORD_AND_NUMBER.fullmatch(value) is not None
         return is_made_up(value) and (match["quote"] is not None or not is_numbered)
     if match["verb"] and match["verb"].lower() == "to" and not _CHANGED.search(before):
         return False
+    if is_password and match["quote"] and value == _in_quotes(match):
+        return is_opaque(value) and not is_measure(value)
     if value.isdigit():
         return is_password and len(value) >= _SHORTEST_NUMBER and not _COUNTED.match(text, end)
     return is_made_up(value) if is_password else _reads_as_key(value)

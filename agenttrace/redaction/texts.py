@@ -17,7 +17,7 @@ from agenttrace.redaction.listed import (
 )
 from agenttrace.redaction.names import NAME_SIGNS
 from agenttrace.redaction.naming import Names, may_be_word
-from agenttrace.redaction.own_line import value_on_line
+from agenttrace.redaction.own_line import several_fields, value_on_line
 from agenttrace.redaction.values import is_opaque, is_placeholder, says_something
 
 OTHER_MARKS = ("--", "</", '",', "',", "\"'")
@@ -33,14 +33,14 @@ _NOT_IN_NAME = re.compile(r"[^\w.\\$-]")
 _ESCAPE = re.compile(r"\\+u([0-9a-fA-F]{4})")
 
 _NUMBER = re.compile(r"-?\d[\w.+-]*")
-_TEXT_VALUE = re.compile(r"""(\\*)([brufneLBRUFNE@$]{0,2})(["'])(?:\3\3)?(?!\[redacted\])""")
+_TEXT_VALUE = re.compile(r"""(\\{0,20})([brufneLBRUFNE@$]{0,2})(["'])(?:\3\3)?(?!\[redacted\])""")
 _TO_QUOTE = {quote: re.compile(rf"(?:[^{quote}\\]|\\[\s\S])*") for quote in "\"'"}
 _TO_ESCAPED_QUOTE = {quote: re.compile(rf"[^{quote}\\]*") for quote in "\"'"}
 _IN_BRACKETS = re.compile(r"""["'{}\[\]()]""")
 _SCHEMA = re.compile(
-    r"""\{\s*(?:\\*["'](?:description|title|default|minLength|maxLength|format|name|in)\\*["']\s*:"""
-    r"""\s*(?:\\*["'][^"'{}]{0,500}["']|[\w.]+)\s*,\s*){0,6}"""
-    r"""\\*["'](?:type|\$ref|anyOf|oneOf|allOf|enum|const)\\*["']\s*:|\{\s*\}"""
+    r"""\{\s*(?:\\{0,20}["'](?:description|title|default|minLength|maxLength|format|name|in)\\{0,20}["']\s*:"""
+    r"""\s*(?:\\{0,20}["'][^"'{}]{0,500}["']|[\w.]+)\s*,\s*){0,6}"""
+    r"""\\{0,20}["'](?:type|\$ref|anyOf|oneOf|allOf|enum|const)\\{0,20}["']\s*:|\{\s*\}"""
 )
 
 _BARE = re.compile(r"""[^\s"'`&;,<>(){}\[\]|]+""")
@@ -77,6 +77,8 @@ _REST_OF_WORD = re.compile(r"""[^\r\n"'`<> ]+""")
 _COOKIES = re.compile(r"""\s*[\w.%-]+=[^\r\n"'`<>]*""")
 _BRACKETS = ("[", "(", "{")
 _LONGEST_CUT = 120
+_LONGEST_QUOTED = 300
+_OF_ADDRESS = re.compile(r"""\{(?:[^}\n]|\}\})*\}(?=[;"'\s]|\Z)|[^;\s"']+""")
 _LONGEST_LINE = 200
 _HEADERS = ("authorization",)
 _COOKIE_HEADERS = ("cookie", "cookies", "setcookie")
@@ -213,9 +215,8 @@ class _Reader:
         anchor = _ANCHOR.match(text, begin)
         if anchor is not None:
             begin = anchor.end()
-        line = (
-            value_on_line(text, place, self.end) if name.isupper() or may_be_word(name, self.names) else None
-        )
+        is_line = may_be_word(name, self.names) or (not is_quoted and (separator == "=" or name.isupper()))
+        line = value_on_line(text, place, self.end, random=not is_line) if is_line or not is_quoted else None
         if line is not None and self.names.hides(name, text[line[0] : line[1]]):
             return self._take(*line)
         opening = _TEXT_VALUE.match(text, begin)
@@ -283,6 +284,9 @@ class _Reader:
 
     def _bare_value(self, name: str, separator: str, place: int, begin: int) -> int:
         text = self.text
+        whole = _value_of_pair(text, name, place, begin, self.end) if separator == "=" else None
+        if whole is not None and self.names.hides(name, text[whole[0] : whole[1]]):
+            return self._take(*whole)
         match = _BARE.match(text, begin)
         if match is None:
             braces = _IN_BRACES.match(text, begin) if separator == "=" else None
@@ -338,6 +342,29 @@ class _Reader:
 _LINE_OF_NAME = re.compile(r"""[ \t>-]{0,40}["']?[\w.-]{1,80}["']?[ \t]*""")
 _LINE_ENDS = re.compile(r"[ \t]*(?:#[^\n]*)?(?:\r?\n|\Z)")
 _ONE_WORD = ("basic", "bearer", "token", "apikey", "api-key", "negotiate", "ntlm", "ghtoken", "sso-key")
+
+
+def _value_of_pair(text: str, name: str, place: int, begin: int, end: int) -> tuple[int, int] | None:
+    """Where the value stands of a pair in quotes, ``-e 'DB_PASSWORD=…'``, or of an address, ``;PWD=…;``.
+
+    None where it is no such pair, or what stands there are several.
+    """
+    first = place - len(name)
+    before = text[first - 1 : first]
+    if not before or begin != place + 1 or text[first:place] != name:
+        return None
+    if before == ";" or (before == " " and text[first - 2 : first - 1] == ";"):
+        match = _OF_ADDRESS.match(text, begin, end)
+        last = begin if match is None else match.end()
+        if text[begin : begin + 1] == "{" and text[last - 1 : last] == "}":
+            begin, last = begin + 1, last - 1
+    elif before in "\"'":
+        last = text.find(before, begin, min(end, begin + _LONGEST_QUOTED))
+    else:
+        return None
+    value = text[begin:last]
+    is_value = last > begin and is_opaque(value) and not several_fields(value) and not is_placeholder(value)
+    return (begin, last) if is_value and REDACTED not in value else None
 
 
 def _bare_name(name: str) -> str:

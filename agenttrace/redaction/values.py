@@ -15,7 +15,8 @@ _SCHEMES = frozenset({"apiKey", "http", "oauth2", "openIdConnect", "mutualTLS"})
 """The types of OpenAPI's security schemes, which are named as what they take."""
 
 _STAND_IN = re.compile(
-    r"""[$%@]?\$?\{\{?[^{}"':]*\}?\}?|\$\{[^{}]*\}?|\$\(.*|\$\w+|%\w+%|<[^<>]*>?|\*+|[xX]{3,}|\.+|…|-+|\?+|:\w+|%[sdr]|\[redacted\].*|\#+
+    r"""[$%@]?\$?\{\{?[^{}"':]*\}\}?|\$\{[^{}]*\}|\$\(.*\)|\$\{?|\$\d{1,2}|\$(?:[A-Z_][A-Z0-9_]*|[A-Za-z_]+)|%(?:[A-Z_][A-Z0-9_]*|[A-Za-z_]+)%
+    |<[^<>]*>|\*+|[xX]{3,}|\.+|…|-+|\?+|:[A-Za-z_]+|%[sdr]|\[redacted\].*|\#+
     |(?i:none|null|nil|true|false|undefined|required|optional|redacted|masked|n/a|unset|changeme)
     |(?i:(?:your|my|insert|enter|add|put)[_ -](?:\w+[_ -])*(?:key|token|password|secret|here)s?
     (?:[_ -]\w+)*)""",
@@ -154,8 +155,12 @@ def hides(rule: NameRule | None, value: Any) -> bool:
     return not isinstance(value, str) or _hides_text(rule, value)
 
 
+_SLASH_BEFORE = re.compile(r"/[A-Za-z]+[^/\s.]*\d[^/\s.]*")
+"""A password that begins with a slash: a path has a folder, or a word."""
+
+
 def _hides_text(rule: NameRule, text: str) -> bool:
-    if _STAND_IN.fullmatch(text.strip()) or _is_path(text):
+    if _STAND_IN.fullmatch(text.strip()) or (_is_path(text) and not _SLASH_BEFORE.fullmatch(text)):
         return False
     if rule.weight in _OPAQUE:
         return is_opaque(text) or _SEED_PHRASE.fullmatch(text) is not None
