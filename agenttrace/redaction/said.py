@@ -81,6 +81,7 @@ def without_said(text: str, names: Names) -> tuple[str, int]:
         if (
             text.startswith(REDACTED, begin)
             or is_placeholder(value)
+            or is_placeholder(match["value"].rstrip(".,;:?"))
             or _SQL_TYPE.match(value)
             or not _is_secret(text, match, value, names)
         ):

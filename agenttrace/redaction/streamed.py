@@ -50,7 +50,9 @@ def without_split(items: list[Any], clean: Callable[[str], str]) -> list[Any]:
 def may_be_key_in_lines(items: list[Any]) -> bool:
     """Returns True for a list in which a private key may begin in one item and end in another."""
     return len(items) > 1 and any(
-        "-----BEGIN " in text and "-----END " not in text for item in items for _, text in _texts_in(item, ())
+        "-----BEGIN " in text and "-----END " not in text
+        for item in items[:-1]
+        for _, text in _texts_in(item, ())
     )
 
 

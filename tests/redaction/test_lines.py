@@ -185,3 +185,69 @@ def test_what_a_reason_shows_of_an_answer_that_is_cut_within_a_secret_is_redacte
 def test_a_token_beside_its_logprob_is_searched_for_shapes_all_the_same():
     key = "gh" + "p_" + "a1B2c3D4" * 5
     assert Redaction().inside({"token": key, "logprob": -0.1}) == {"token": REDACTED, "logprob": -0.1}
+
+
+GENERATED = [
+    "w(g2m4mE3;N_6KYe",
+    "br[4cket]99zz",
+    "cu{rly}Cu99zz",
+    "(Par3n)Th3s1s",
+    "qu'ote1Sq9zz",
+    "#h4sh-at-first",
+    "K7|pm9&Xq2=Lz4v",
+]
+
+
+@pytest.mark.parametrize("value", GENERATED)
+@pytest.mark.parametrize(
+    "line",
+    [
+        "DB_PASSWORD={}",
+        "A=1\nSECRET_KEY={}\nB=2",
+        "     3\tDB_PASSWORD={}",
+        ".env:3:DB_PASSWORD={}",
+        "-DB_PASSWORD={}",
+        'docker run -e "DB_PASSWORD={}" x',
+        "export DB_PASSWORD={}",
+    ],
+)
+def test_a_generated_password_is_taken_out_whole(line, value):
+    cleaned = Redaction().inside(line.format(value))
+    assert cleaned == line.format("[redacted]"), cleaned
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["$Tr0ub4dor", "$ecret99", ":Sommer2024", "<Sommer2024", "{abc12345", "%abc12345%", "/Sommer2024"],
+)
+def test_a_password_that_begins_as_stand_ins_do_is_none(value):
+    assert Redaction().fields({"password": value}) == {"password": "[redacted]"}
+    assert Redaction().inside({"headers": [["X-Api-Key", value]]}) == {
+        "headers": [["X-Api-Key", "[redacted]"]]
+    }
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "${API_KEY}",
+        "$DB_PASSWORD",
+        "$password",
+        "<your key>",
+        "{password}",
+        "{{ token }}",
+        "%DB_PASSWORD%",
+        ":password",
+        "$1",
+        "***",
+        "/run/secrets/db1",
+    ],
+)
+def test_a_stand_in_stays(value):
+    assert Redaction().fields({"password": value}) == {"password": value}
+
+
+def test_an_address_of_a_database_has_its_password_taken_out_whole():
+    for value in ("a(b)c&1$2", "p|q%r1", "{a;b=c1}"):
+        cleaned = Redaction().inside(f"Server=h;UID=sa;PWD={value};Encrypt=no")
+        assert cleaned.replace("{[redacted]}", "[redacted]") == "Server=h;UID=sa;PWD=[redacted];Encrypt=no"
