@@ -122,7 +122,7 @@ _BEGINNING = 64
 def may_have_command(lowered: str, has_hyphen: bool = True) -> bool:
     """Returns True if a text could have one of the commands: with an option, or with none."""
     if has_hyphen:
-        if "redis-cli" in lowered:
+        if "redis-cli" in lowered or "securestring" in lowered:
             return True
         has_option = " -" in lowered or "'-" in lowered or '"-' in lowered
         if has_option and any(sign in lowered for sign in _SIGNS):
@@ -131,7 +131,6 @@ def may_have_command(lowered: str, has_hyphen: bool = True) -> bool:
         "login " in lowered
         or "config" in lowered
         or "sqlplus" in lowered
-        or "securestring" in lowered
         or ("|" in lowered and ("sudo" in lowered or "chpasswd" in lowered))
         or ("\\" in lowered and "net use" in lowered)
     )

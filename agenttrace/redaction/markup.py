@@ -30,13 +30,13 @@ PART = re.compile(
 """A field of a form that is sent in parts; in a text within a text its lines end with ``\\n``."""
 
 SNAPSHOT = re.compile(
-    r"""(?<=[ \t-])(?:textbox|searchbox|combobox|spinbutton)[ \t]"""
+    r"""(?<=[ \t-])(?:text|search|combo)box[ \t]"""
     r"""\\{0,20}"(?P<name>[^"\n\\]{2,60})\\{0,20}"(?:[ \t]\[[^\]\n]{1,80}\]){0,6}"""
     r"""(?::[ \t]\\{0,20}"?|[ \t]value=\\{0,20}")(?P<value>[^\s"\\][^\n"\\]{0,400})"""
 )
 """A field of a page as browsers tell agents of it: ``- textbox "Password" [ref=e5]: …``."""
 MARKUP = (
-    ('"', ("textbox", "searchbox", "combobox", "spinbutton"), SNAPSHOT),
+    ('"', ("box ",), SNAPSHOT),
     ("</", ("</",), ELEMENT),
     ("</", ("</",), NAMED_ELEMENT),
     ("</", ("</td>", "</th>", "</dt>"), CELL),

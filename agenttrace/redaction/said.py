@@ -12,7 +12,7 @@ from agenttrace.redaction.values import is_made_up, is_measure, is_opaque, is_pl
 
 SIGNS = ("pass", "secret", "token", "key", "identified ")
 """What stands in each such text, in lower case."""
-SHORT_SIGNS = ("code is", "otp is", "pin is", "pw is", "pwd is")
+SHORT_SIGNS = ("code is", "otp is", "pin is", "pw is")
 """The same for names that stand within many words."""
 
 _VERB = (

@@ -222,9 +222,8 @@ def test_a_generated_password_is_taken_out_whole(line, value):
 )
 def test_a_password_that_begins_as_stand_ins_do_is_none(value):
     assert Redaction().fields({"password": value}) == {"password": "[redacted]"}
-    assert Redaction().inside({"headers": [["X-Api-Key", value]]}) == {
-        "headers": [["X-Api-Key", "[redacted]"]]
-    }
+    kept = value if value[0] == "/" else "[redacted]"  # of a key's, a path may stand there
+    assert Redaction().inside({"headers": [["X-Api-Key", value]]}) == {"headers": [["X-Api-Key", kept]]}
 
 
 @pytest.mark.parametrize(
