@@ -9,6 +9,7 @@ from typing import Any
 from agenttrace.core.marks import REDACTED, bytes_of
 from agenttrace.redaction.commands import may_be_command, places_in_arguments
 from agenttrace.redaction.fields import FIELDS, TYPED, name_of_field, typed_secrets
+from agenttrace.redaction.lines import may_be_lines
 from agenttrace.redaction.naming import Names, may_be_word
 from agenttrace.redaction.shown import is_secret_path
 from agenttrace.redaction.sql_parameters import secret_parameters
@@ -113,7 +114,7 @@ def holds_named(lists: Iterable[Sequence[Any]], names: Names) -> bool:
         if items:
             kind = type(items[0])
             if kind is str:
-                if places_of_named(items, names):
+                if places_of_named(items, names) or may_be_lines(items):
                     return True
             elif (kind is list or kind is tuple) and _places_below(items, names):
                 return True

@@ -32,6 +32,7 @@ from agenttrace.redaction.encodings import (
 from agenttrace.redaction.escaped import may_have_escaped, without_escaped
 from agenttrace.redaction.harmless_copy import LONGEST_CACHED, MOST_CACHED
 from agenttrace.redaction.json_text import DATA_ENDS, may_be_data, without_secrets_of_data
+from agenttrace.redaction.lines import without_joined
 from agenttrace.redaction.names import NameRule, own_name, plain, rule_of
 from agenttrace.redaction.options import Level, OwnShape, asks_for_cards, checked, own_shapes
 from agenttrace.redaction.other_forms import may_have_others, without_others
@@ -43,12 +44,13 @@ from agenttrace.redaction.pairs import (
     without_listed,
 )
 from agenttrace.redaction.personal import LARGEST_IF_CARDS, is_card
+from agenttrace.redaction.prefixed import may_be_prefixed, without_prefixed
 from agenttrace.redaction.repeated import secret_texts, without_repeated
 from agenttrace.redaction.scores import score_without_secrets
 from agenttrace.redaction.shape_search import without_shape
 from agenttrace.redaction.shapes import ENCODED_RUN
 from agenttrace.redaction.signs import LONGEST_ID, PROSE, Look, is_id, look_at, shapes_in
-from agenttrace.redaction.streamed import may_be_key_in_lines, without_split
+from agenttrace.redaction.streamed import without_split
 from agenttrace.redaction.texts import has_any, may_have_names, without_named
 from agenttrace.redaction.together import may_hold_secret
 from agenttrace.redaction.values import hides, without_examples
@@ -269,8 +271,7 @@ class Redaction:
                 without_beside(value, items, self, self._taken_out)
             return items
         if kind is list:
-            if may_be_key_in_lines(value):
-                value = without_split(value, self._text_within)
+            value = without_joined(value, self._text_within)
             items_of = [self.inside(item) for item in value]
             without_listed(value, items_of, self, self._taken_out)
             return items_of
@@ -341,6 +342,9 @@ class Redaction:
     def _text(self, text: str) -> str:
         if "\\" in text and may_have_escaped(text):  # first: to what comes later an escape is a letter
             text, count = without_escaped(text, partial(self._uncounted, self._text_within))
+            self.redacted += count
+        if may_be_prefixed(text):
+            text, count = without_prefixed(text, partial(self._uncounted, self._text_within))
             self.redacted += count
         text, look = self._readable(text)
         if may_be_styled(text):

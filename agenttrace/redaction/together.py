@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from agenttrace.redaction.encodings import QUOTED_SIGNS, may_be_styled
 from agenttrace.redaction.escaped import may_have_escaped
+from agenttrace.redaction.names import NAME_SIGNS
 from agenttrace.redaction.names_at_once import may_hold_named
 from agenttrace.redaction.naming import Names
 from agenttrace.redaction.other_forms import may_have_others, may_hold_others
+from agenttrace.redaction.prefixed import may_be_prefixed
 from agenttrace.redaction.shapes import ENCODED_RUN
 from agenttrace.redaction.signs import PROSE, Look, may_hold_shape
 from agenttrace.redaction.texts import has_any
@@ -22,7 +24,7 @@ def may_hold_secret(text: str, lowered: str, look: Look, names: Names, signs: tu
     marks = look.marks
     if "\\" in text and may_have_escaped(text):
         return True  # what is quoted is looked at as what it spells, by itself
-    if may_be_styled(text):
+    if may_be_styled(text) or (may_be_prefixed(text) and has_any(NAME_SIGNS, lowered)):
         return True
     has_others = look is not PROSE and may_have_others(lowered, look)
     if not (look.run or marks or has_others or "bearer" in lowered):
