@@ -96,17 +96,13 @@ def _lines_below(text: str, place: int, column: int, is_block: bool) -> Iterator
 def _line_below(text: str, place: int) -> tuple[int, int] | None:
     """Where the one word of the next line stands, if it is made up: as people write down a password."""
     word = _ONE_WORD.match(text, place)
-    return (
-        word.span(1)
-        if word is not None and is_made_up(word[1]) and not word[1].startswith(REDACTED)
-        else None
-    )
+    return word.span(1) if word is not None and is_made_up(word[1]) and REDACTED not in word[1] else None
 
 
 def _values(lines: list[Line], is_block: bool, is_key: bool) -> list[tuple[int, int]]:
     """Where the values stand that belong to a name: one block, the items of a list, or one value."""
     values = [line.text for line in lines]
-    if not lines or any(" " in value or value.startswith(REDACTED) for value in values):
+    if not lines or any(" " in value or REDACTED in value for value in values):
         return []
     whole = (lines[0].begin, lines[-1].end)
     if is_key:
