@@ -16,7 +16,6 @@ _PREFIXES = {
     "service": re.compile(r"[A-Za-z][\w.-]{0,60}[ ]{1,20}\|[ ]"),
 }
 """What stands before a line, as ``cat -n``, ``git diff``, a mail and ``docker compose logs`` write it."""
-_SIGNS = ("\t", "→", "|", "\n+", "\n>")
 _TWO_LINES = re.compile(
     r"(?m)^(?:[ \t]{0,9}\d{1,7}(?:\t|→|[ ]?\|).*\n[ \t]{0,9}\d{1,7}(?:\t|→|[ ]?\|)|\+.*\n\+|>.*\n>"
     r"|(?P<service>[A-Za-z][\w.-]{0,60}[ ]{1,20}\|[ ]).*\n(?P=service))"
@@ -26,12 +25,14 @@ _LONGEST = 1_000_000
 
 def may_be_prefixed(text: str) -> bool:
     """Returns True if lines of a text have something before them."""
-    return (
-        "\n" in text
-        and len(text) <= _LONGEST
-        and has_any(_SIGNS, text)
-        and _TWO_LINES.search(text) is not None
+    may_be = (  # to look for one letter takes next to nothing
+        "\t" in text
+        or "|" in text
+        or "→" in text
+        or (">" in text and "\n>" in text)
+        or ("+" in text and "\n+" in text)
     )
+    return may_be and len(text) <= _LONGEST and _TWO_LINES.search(text) is not None
 
 
 def without_prefixed(text: str, clean: Callable[[str], str]) -> tuple[str, int]:

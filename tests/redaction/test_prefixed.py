@@ -1,4 +1,4 @@
-"""A secret and its name on several lines, where something stands before each, or each is the item of a list."""
+"""A secret and its name on several lines, with something before each, or each the item of a list."""
 
 import pytest
 from hypothesis import given
