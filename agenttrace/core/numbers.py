@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from numbers import Real
 from typing import Any, TypeGuard
 
 
@@ -21,6 +22,23 @@ def is_decimal(value: Any) -> bool:
     """Whether a value is a `decimal.Decimal`, of exactly that class."""
     decimal = sys.modules.get("decimal")
     return decimal is not None and type(value) is vars(decimal).get("Decimal")
+
+
+def plain_number(value: Any) -> Any:
+    """A bool, a number of the standard library or of numpy as a float; anything else as it is.
+
+    NaN stays NaN, and what is beyond every float becomes infinite.
+    """
+    numpy = sys.modules.get("numpy")
+    is_flag = isinstance(value, bool) or (numpy is not None and isinstance(value, numpy.bool_))
+    if not (is_flag or isinstance(value, Real) or is_decimal(value)):
+        return value
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+    except ValueError:  # a signalling NaN
+        return math.nan
 
 
 def is_whole(value: Any, least: int = 0) -> TypeGuard[int]:

@@ -9,6 +9,7 @@ from typing import Any, overload
 
 from agenttrace.core.errors import ScorerError, did_you_mean
 from agenttrace.core.example import Example
+from agenttrace.core.numbers import plain_number
 from agenttrace.core.score import Score, checked_gate, checked_threshold
 from agenttrace.core.text import shorten
 from agenttrace.core.trace import Trace
@@ -87,8 +88,7 @@ class FunctionScorer:
         reason = ""
         if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], str):
             value, reason = value
-        if isinstance(value, bool):
-            value = float(value)
+        value = plain_number(value)
         if not isinstance(value, int | float) or not 0 <= value <= 1:
             raise ScorerError(
                 f"the scorer {self.name!r} returned {type(value).__name__} {shorten(repr(value), 100)};"

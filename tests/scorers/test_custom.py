@@ -1,4 +1,6 @@
 import asyncio
+from decimal import Decimal
+from fractions import Fraction
 
 import pytest
 
@@ -175,3 +177,30 @@ def test_a_function_that_breaks_makes_an_errored_score_and_not_a_failed_one():
 def test_whatever_a_function_returns_instead_of_a_score_is_the_same_error(returned):
     with pytest.raises(ScorerError, match=r"'x' returned .* wanted a number from 0 to 1"):
         scorer(name="x")(lambda: returned).score(EXAMPLE, RUN)
+
+
+@pytest.mark.parametrize("value", [Decimal("0.75"), Fraction(3, 4), 0.75])
+def test_any_number_of_the_standard_library_is_a_score(value):
+    @scorer
+    def three_quarters():
+        return value
+
+    score = three_quarters.score(Example(input="x"), None)
+    assert (type(score.value), score.value) == (float, 0.75)
+
+
+@pytest.mark.parametrize("value", [Decimal("2"), Decimal("sNaN"), Fraction(10**400), Fraction(-1, 2)])
+def test_a_number_that_is_not_from_0_to_1_is_none(value):
+    @scorer
+    def odd():
+        return value
+
+    with pytest.raises(ScorerError, match="wanted a number from 0 to 1"):
+        odd.score(Example(input="x"), None)
+
+
+def test_numbers_and_flags_of_numpy_are_scores():
+    numpy = pytest.importorskip("numpy")
+
+    for value, number in ((numpy.float32(0.5), 0.5), (numpy.bool_(1), 1.0), (numpy.int64(1), 1.0)):
+        assert scorer(lambda value=value: value, name="n").score(Example(input="x"), None).value == number
