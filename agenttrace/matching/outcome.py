@@ -262,7 +262,9 @@ def _not_covered(changes: Sequence[Change], used: set[Path]) -> Iterator[Change]
                 Change(change.kind, (*path, key), *(_part(v, key) for v in (change.before, change.after)))
                 for key in value
             ]
-            yield from _not_covered(parts, used)
+            rest = list(_not_covered(parts, used))
+            # Where each part was to be removed, a mapping was to stay that is empty now: it is gone, too.
+            yield from rest if rest or change.kind == "added" else [change]
         else:
             yield change
 

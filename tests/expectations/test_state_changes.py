@@ -2,6 +2,7 @@
 
 from copy import deepcopy
 
+from hypothesis import example as hypothesis_example
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -74,6 +75,7 @@ def test_the_changes_made_at_the_start_give_the_end(start, end):
 
 
 @given(TOPS, TOPS, MAPPINGS)
+@hypothesis_example({"c": {"a": None, "c": {"a": None}}}, {"c": {"c": {}}}, {})
 def test_an_expectation_of_all_changes_holds_for_these_and_for_no_others(start, end, other):
     expected = {"only": True, "changed": [], "added": [], "removed": []}
     for change in Changes(start, end):
