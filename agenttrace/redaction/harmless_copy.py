@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from agenttrace.core.snapshot import EXACT_INT
 from agenttrace.redaction.naming import Names
-from agenttrace.redaction.pairs import NAMED_BESIDE, holds_beside, holds_named
+from agenttrace.redaction.pairs import holds_beside, holds_named, may_be_entry
 
 
 class Rules(Names, Protocol):
@@ -92,7 +92,7 @@ def _plain(value: Any, texts: list[str], keys: set[str], redaction: Rules, level
     else:
         pairs = value.items()
         _check_keys(value, keys, redaction)
-        if "value" in value or (not NAMED_BESIDE.isdisjoint(value) and holds_beside(value, redaction)):
+        if "value" in value or (may_be_entry(value) and holds_beside(value, redaction)):
             raise TypeError
     for place, item in pairs:
         kind = type(item)

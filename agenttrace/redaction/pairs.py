@@ -23,13 +23,25 @@ _NAMES_OF_VALUES = (
     *("Header", "Field", "Id", "Label", "Parameter", "Variable", "Option", "ParameterKey"),
 )
 _FIELDS = frozenset(FIELDS)
-_STATEMENTS = frozenset({"sql", "statement"})
+_STATEMENTS = frozenset({"sql", "statement", "query"})
 _PARAMETERS = ("params", "parameters", "args", "bindings", "values")
 """What a tool for databases calls a statement, and the values for its placeholders."""
 VALUES = ("value", "Value", "VALUE", "val", "ParameterValue")
 _LONGEST_BYTES = 4_096
 NAMED_BESIDE = frozenset(
-    {"Value", "VALUE", "val", "ParameterValue", "index", "netloc", "kty", *_STATEMENTS, *COLUMNS, *FIELDS}
+    {
+        "Value",
+        "VALUE",
+        "val",
+        "ParameterValue",
+        "index",
+        "netloc",
+        "kty",
+        "sql",
+        "statement",
+        *COLUMNS,
+        *FIELDS,
+    }
 )
 """Keys beside which a name, or a value, may stand: of entries such as ``{"Name": …, "Value": …}``, of tables,
 of an address, of forms, of a JSON Web Key. `value`, which is found in much else, is asked for by itself."""
@@ -152,7 +164,9 @@ def keys_beside(value: Mapping[str, Any], names: Names) -> list[str]:
 
 def may_be_entry(keys: Collection[str]) -> bool:
     """Returns True if a mapping with these keys could have a name beside its value."""
-    return "value" in keys or not NAMED_BESIDE.isdisjoint(keys)
+    if "value" in keys or not NAMED_BESIDE.isdisjoint(keys):
+        return True
+    return "query" in keys and any(parameters in keys for parameters in _PARAMETERS)
 
 
 def may_be_named_beside(parameters: Collection[str]) -> bool:
@@ -207,13 +221,25 @@ def without_beside(value: dict[str, Any], items: dict[str, Any], names: Names, t
             items[key] = without_columns_beside(value, items[key], names, taken_out)
     for key in _STATEMENTS if not _STATEMENTS.isdisjoint(value) else ():
         for parameters in _PARAMETERS if type(value.get(key)) is str else ():
-            if is_list(value.get(parameters)) and parameters in items:
-                for place in secret_parameters(value[key], value[parameters], names):
-                    items[parameters] = [*items[parameters]]
-                    items[parameters][place] = taken_out(value[parameters][place])
+            if parameters in items and value.get(parameters):
+                items[parameters] = _without_parameters(value[key], value[parameters], names, taken_out)
     netloc = value.get("netloc")
     if type(netloc) is str and "@" in netloc and names.is_secret("password"):
         items["netloc"] = _ADDRESS.sub(rf"\1:{REDACTED}@", netloc)
+
+
+def _without_parameters(sql: str, values: Any, names: Names, taken_out: Any) -> Any:
+    """The values for the placeholders of a statement, or rows of them, without secrets."""
+    if is_list(values) and all(is_list(row) or type(row) is dict for row in values):
+        rows = [_without_parameters(sql, row, names, taken_out) for row in values]
+        return values if all(row is before for row, before in zip(rows, values, strict=True)) else rows
+    if not (is_list(values) or type(values) is dict):
+        return values
+    secrets = secret_parameters(sql, values, names)
+    clean: Any = dict(values) if type(values) is dict else list(values)
+    for place in secrets:
+        clean[place] = taken_out(clean[place])
+    return clean if secrets else values
 
 
 def holds_beside(value: dict[str, Any], names: Names) -> bool:

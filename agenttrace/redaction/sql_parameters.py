@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
 from agenttrace.core.marks import REDACTED
@@ -15,8 +14,14 @@ SIGNS = (")=(", "[parameters:")
 _STATEMENT = re.compile(
     r"\[SQL:(?P<sql>[^\[\]]{1,20000})\](?:\s|\\[nrt]){0,20}\[parameters: ?(?P<values>[(\[].*)"
 )
-_COLUMNS = re.compile(r"""(?i)\binto\s[^()]{1,300}\((?P<columns>[^()]{1,4000})\)""")
-_COMPARED = re.compile(r"""(?i)(?P<column>\w+)["`\]]?\s*(?:=|<>|!=|like|in)\s*\(?(?:\?|%s|\$\d+|:\w+)""")
+_PLACEHOLDER = r"\?|%s|%\((?P<pyformat>\w+)\)s|\$(?P<number>\d{1,4})|(?<![:\w])[:@](?P<named>[A-Za-z_]\w*)"
+_TOKEN = re.compile(
+    r"""(?i)'(?:[^']|'')*'|(?P<into>\b(?:into|replace)\s[^()'?%$]{1,300}\((?P<columns>[^()]{1,4000})\)[^()'?%$]{0,200}?\bvalues\b)"""
+    r"""|(?P<set>\((?P<list>[\w\s,."`]{1,4000})\)\s*=\s*(?=\())"""
+    r"""|(?P<column>\w+)["`\]]?\s*(?:=|<>|!=|[<>]=?|\b(?:not\s+)?(?:i?like|in|between)\b)"""
+    rf"""|\b(?:with|encrypted)\s+(?P<keyword>password)\b|(?P<placeholder>{_PLACEHOLDER})|(?P<mark>[(),])|\w+"""
+)
+"""What tells of a placeholder which column it stands for."""
 _TEXTS = r"""\\?'(?P<one>(?:[^'\\\n]|\\[^'\n])*+)\\?'|\\?"(?P<two>(?:[^"\\\n]|\\[^"\n])*+)\\?\""""
 _ROW = re.compile(r"""\((?P<row>(?:[^()'"\n]|\\?'[^'\n]*+'|\\?"[^"\n]*+"){1,20000}+)\)""")
 _VALUE = re.compile(rf"""\s*(?:{_TEXTS}|[^,'"()]+)\s*(?:,|\Z)""")
@@ -46,31 +51,54 @@ def without_sql_parameters(text: str, names: Names) -> tuple[str, int]:
     return ("".join((*pieces, text[done:])), len(pieces) // 2) if pieces else (text, 0)
 
 
-def secret_parameters(sql: str, values: Sequence[Any], names: Names) -> list[int]:
-    """The places of secrets among the values that a statement is given for its placeholders."""
+def secret_parameters(sql: str, values: Any, names: Names) -> list[Any]:
+    """The places, or the keys, of secrets among the values that a statement is given for its placeholders."""
     if len(sql) > _LONGEST:
         return []
-    columns = enumerate(_columns_of(sql)[: len(values)])
-    return [
-        place
-        for place, column in columns
-        if values[place] is not None
-        and column
-        and names.is_secret(column)
-        and names.hides(column, values[place])
-    ]
+    secrets: list[Any] = []
+    for key, column in _columns_of(sql):
+        there = key in values if isinstance(values, dict) else type(key) is int and key < len(values)
+        is_secret = there and column != "" and names.is_secret(column) and names.hides(column, values[key])
+        if is_secret and values[key] is not None and key not in secrets:
+            secrets.append(key)
+    return secrets
 
 
-def _columns_of(sql: str) -> list[str]:
-    """The column that each placeholder stands for."""
-    into = _COLUMNS.search(sql)
-    if into is not None:
-        return [column.strip(" \"'`[]\\n") for column in into["columns"].split(",")]
-    return [compared["column"] for compared in _COMPARED.finditer(sql)]
+def _columns_of(sql: str) -> list[tuple[int | str, str]]:
+    """Each placeholder by its place, or its name, with the column that it stands for."""
+    placeholders: list[tuple[int | str, str]] = []
+    column, listed, depth, place, count = "", [], 0, 0, 0
+    for token in _TOKEN.finditer(sql):
+        if token["into"] or token["set"]:
+            listed = [
+                one.strip(" \"'`[]\\nrt").rpartition(".")[2]
+                for one in (token["columns"] or token["list"]).split(",")
+            ]
+            depth = place = 0
+        elif token["mark"] and listed:
+            depth += {"(": 1, ")": -1}.get(token[0], 0)
+            if token[0] == "," and depth == 1:
+                place += 1
+            elif token[0] == ")" and depth == 0:
+                place = 0
+        elif token["column"] or token["keyword"]:
+            column = token["column"] or token["keyword"]
+            listed = listed if depth > 0 else []
+        elif token["placeholder"]:
+            inside = listed and depth > 0
+            of_column = (listed[place] if place < len(listed) else "") if inside else column
+            number, name = token["number"], token["pyformat"] or token["named"]
+            key: int | str = name if name else int(number) - 1 if number else count
+            count += not (name or number)
+            placeholders.append((key, of_column))
+        elif depth == 0 and listed and token[0][0] != "'":
+            listed = []  # the rows are over
+    return placeholders
 
 
 def _parameters(text: str, statement: re.Match[str], names: Names) -> list[tuple[int, int]]:
-    columns = _columns_of(statement["sql"])
+    by_place = {key: column for key, column in _columns_of(statement["sql"]) if type(key) is int}
+    columns = [by_place.get(place, "") for place in range(max(by_place, default=-1) + 1)]
     if not any(map(names.is_secret, columns)):
         return []
     places: list[tuple[int, int]] = []

@@ -17,7 +17,7 @@ from agenttrace.core.snapshot import EXACT_INT, first_snapshot
 from agenttrace.core.span import Span
 from agenttrace.core.span_rows import SpanKind, SpanRow
 from agenttrace.redaction import Redaction
-from agenttrace.redaction.pairs import holds_named, is_named_value
+from agenttrace.redaction.pairs import holds_beside, holds_named, is_named_value
 from agenttrace.tracing.finish import finish, is_stream, rules_for
 from agenttrace.tracing.freeze import Frozen
 from agenttrace.tracing.observed_function import ObservedFunction
@@ -259,6 +259,8 @@ class Encoder:
             if not all(redaction.are_harmless(part) for part in mappings if not unknown.isdisjoint(part)):
                 raise NotPlain
         if "value" in keys and any(is_named_value(part, redaction) for part in mappings if "value" in part):
+            raise NotPlain
+        if "query" in keys and any(holds_beside(part, redaction) for part in mappings if "query" in part):
             raise NotPlain
         if lists and holds_named(lists, redaction):
             raise NotPlain

@@ -116,6 +116,32 @@ def run_sql(sql, params):
         ("UPDATE users SET password = %s WHERE id = %s", ["swordfish", 7], ["[redacted]", 7]),
         ("SELECT 1 FROM users WHERE name = $1 AND api_key = $2", ["ann", SECRET], ["ann", "[redacted]"]),
         ("SELECT 1 FROM users WHERE name = ?", ["ann"], ["ann"]),
+        ("INSERT INTO u (id, name, password) VALUES (DEFAULT, ?, ?)", ["ann", SECRET], ["ann", "[redacted]"]),
+        ("INSERT INTO u (name, at, password) VALUES (?, NOW(), ?)", ["ann", SECRET], ["ann", "[redacted]"]),
+        (
+            "INSERT INTO u (name, password) VALUES (?, ?), (?, ?)",
+            ["ann", SECRET, "bob", SECRET],
+            ["ann", "[redacted]", "bob", "[redacted]"],
+        ),
+        (
+            "INSERT INTO u (name, password) VALUES (?, ?)",
+            [["ann", SECRET], ["bob", SECRET]],
+            [["ann", "[redacted]"], ["bob", "[redacted]"]],
+        ),
+        ("UPDATE u SET password=$2 WHERE id=$1", [7, SECRET], [7, "[redacted]"]),
+        ("INSERT INTO u (name, password) VALUES ($2, $1)", [SECRET, "ann"], ["[redacted]", "ann"]),
+        ("SELECT 1 FROM u WHERE id IN (?, ?) AND password = ?", [1, 2, SECRET], [1, 2, "[redacted]"]),
+        ("UPDATE u SET password = crypt(?, gen_salt('bf')) WHERE id = ?", [SECRET, 7], ["[redacted]", 7]),
+        (
+            "INSERT INTO u (name, password) VALUES (:n, :p)",
+            {"n": "ann", "p": SECRET},
+            {"n": "ann", "p": "[redacted]"},
+        ),
+        (
+            "SELECT '?' , password FROM u WHERE name = ? AND token = %s",
+            ["ann", SECRET],
+            ["ann", "[redacted]"],
+        ),
         ("INSERT INTO users (name, password) VALUES (?, ?)", ["ann", None], ["ann", None]),
         ("INSERT INTO users (name, password) VALUES (?, ?)", [], []),
     ],
@@ -123,6 +149,7 @@ def run_sql(sql, params):
 def test_a_value_for_the_placeholder_of_a_secret_column_is_taken_out(sql, params, kept):
     assert recorded(run_sql, sql, params).arguments == {"sql": sql, "params": kept}
     assert Redaction().inside({"sql": sql, "params": params}) == {"sql": sql, "params": kept}
+    assert Redaction().inside([{"query": sql, "values": params}]) == [{"query": sql, "values": kept}]
 
 
 BODY = "MIIEpAIBAAKCAQEA" + "abcd" * 12
