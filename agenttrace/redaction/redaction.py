@@ -55,9 +55,8 @@ from agenttrace.redaction.texts import has_any, may_have_names, without_named
 from agenttrace.redaction.together import may_hold_secret
 from agenttrace.redaction.values import hides, without_examples
 
-"""Names, keys and tools for which the result is cached."""
-
 _CACHES = ("_secret_names", "_rules", "_keys", "_tools")
+"""Names, keys and tools for which the result is cached."""
 SHORTEST_TEXT = 10
 """Shorter texts are not looked into: ``pwd=…`` needs more."""
 SHORTEST_OWN = 5
