@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from agenttrace.cli.asking import agreed
+from agenttrace.cli.run_option import stored_run
 from agenttrace.cli.store_option import place, store_option
 from agenttrace.cli.where_option import reading, say_that_none_match, where_option
 from agenttrace.core.errors import StoreError
@@ -20,12 +21,14 @@ from agenttrace.redaction.repeated import secret_texts, without_repeated
 from agenttrace.reports.text import safe_line
 from agenttrace.reports.tree import count_text
 from agenttrace.store import SQLiteStore
-from agenttrace.store.mending import Clean, Mended, Row, mend
+from agenttrace.store.mending import Clean, Mended, Row, Which, mend
 
 
 @click.command("redact")
 @click.argument("traces", nargs=-1, metavar="[TRACE]...")
 @where_option
+@click.option("--run", "runs", multiple=True, help="A run: its results, scores and traces; repeatable.")
+@click.option("--dataset", "datasets", multiple=True, help="A pushed dataset, in all versions; repeatable.")
 @click.option(
     "--level", type=click.Choice(LEVELS), default="standard", show_default=True, help="Which rules."
 )
@@ -42,6 +45,8 @@ from agenttrace.store.mending import Clean, Mended, Row, mend
 def redact(
     traces: Sequence[str],
     query: Query,
+    runs: Sequence[str],
+    datasets: Sequence[str],
     level: Level,
     names: Sequence[str],
     shapes: Sequence[str],
@@ -49,15 +54,18 @@ def redact(
     yes: bool,
     store: str | None,
 ) -> None:
-    """Take secrets out of the stored traces TRACE, or of those that match --where.
+    """Take secrets out of the stored traces TRACE, or of those that match --where, of runs and of datasets.
 
-    Their spans, scores, annotations, results and pending evaluations are changed, the names and metadata of
-    their runs, and what all traces share: functions that were called in them, and the tools of their
-    projects. The file, or the tables on the server, are written anew, so that nothing of the old is left in
-    their bytes; what was sent elsewhere is not changed.
+    Spans, scores, annotations, results and pending evaluations of the traces are changed, the names and
+    metadata of their runs, and what all traces share: functions that were called in them, and the tools of
+    their projects. Results of a function that recorded no call have no trace: --run reaches them. The file,
+    or the tables on the server, are written anew, so that nothing of the old is left in their bytes; what was
+    sent elsewhere is not changed.
     """
-    if not traces and not query.terms:
-        raise click.UsageError("name traces, or give --where, such as --where 'customer:acme'")
+    if not (traces or query.terms or runs or datasets):
+        raise click.UsageError(
+            "name traces, or give --where, such as --where 'customer:acme', --run or --dataset"
+        )
     redaction = Redaction(names, level=level, shapes=shapes, except_=except_)
     with reading(store) as (source, reads):
         mending = _mending(source)
@@ -65,16 +73,17 @@ def redact(
         if query.terms:
             matches = [facts.trace_id for facts in reads.each_match(query)]
             ids = [one for one in ids if one in matches] if traces else matches
-        if not ids:
+        if not (ids or runs or datasets):
             say_that_none_match(source, reads, query)
             return
-        count = count_text(len(ids), "trace")
+        which = _with_runs(source, ids, runs, datasets)
+        count = _count(traces=len(ids), runs=len(which.runs), datasets=len(datasets))
         where = place(source)
         if not yes and not agreed(f"redact {count} in {where}? It cannot be undone"):
             click.echo("nothing was redacted", err=True)
             return
     try:
-        mended = mending(ids, _cleaner(redaction))
+        mended = mending(which, _cleaner(redaction))
     finally:
         source.close()
     click.echo(f"redacted {count_text(mended.values, 'value')} of {count} in {safe_line(where)}")
@@ -86,7 +95,29 @@ def redact(
         click.echo(f"{old}{rest}", err=True)
 
 
-def _mending(source: Store) -> Callable[[Sequence[str], Clean], Mended]:
+def _with_runs(source: Store, traces: Sequence[str], runs: Sequence[str], datasets: Sequence[str]) -> Which:
+    """The traces, with all of some runs, and some datasets.
+
+    Raises:
+        StoreError: there is no such run or dataset.
+    """
+    stored = [stored_run(source, run) for run in runs]
+    of_runs = (result["trace_id"] for run in stored for result in run["results"] if result["trace_id"])
+    pushed = {alias for _, alias, _ in source.datasets()}
+    for dataset in datasets:
+        if dataset not in pushed:
+            raise StoreError(f"there is no dataset {safe_line(dataset)} in {place(source)}")
+    return Which(list(dict.fromkeys((*traces, *of_runs))), [run["run_id"] for run in stored], datasets)
+
+
+def _count(*, traces: int, runs: int, datasets: int) -> str:
+    """``2 traces and 1 run``: those of a run are not counted on their own."""
+    kinds = ((traces, "trace"), (runs, "run"), (datasets, "dataset"))
+    counts = [count_text(number, kind) for number, kind in kinds if number]
+    return " and ".join((", ".join(counts[:-1]), counts[-1])) if counts[1:] else counts[0]
+
+
+def _mending(source: Store) -> Callable[[Which, Clean], Mended]:
     """What redacts in a store.
 
     Raises:

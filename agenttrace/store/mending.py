@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -23,29 +23,42 @@ Row = dict[str, Any]
 Clean = Callable[[str, list[Row]], list[Row]]
 """``clean(table, rows) -> rows``: the rows without what is to go; those of spans are all of one trace."""
 
-_NAMED = "trace_id IN (SELECT value FROM json_each(?1))"
-_RESULTS = f"SELECT run_id, result FROM results WHERE {_NAMED}"  # noqa: S608 - names of ours
+
+class Which(NamedTuple):
+    """What is changed: traces and runs by their ids, datasets by their names (all projects and versions)."""
+
+    traces: Sequence[str] = ()
+    runs: Sequence[str] = ()
+    datasets: Sequence[str] = ()
+
+
+_NAMED = "trace_id IN (SELECT value FROM json_each(:traces))"
+_OF_RUNS = "run_id IN (SELECT value FROM json_each(:runs))"
+_RESULTS = f"SELECT run_id, result FROM results WHERE {_NAMED} OR {_OF_RUNS}"  # noqa: S608 - names of ours
 _NAMED_OR_OF_RESULTS = f"({_NAMED} OR (run_id, result) IN ({_RESULTS}))"
 
 _TABLES: dict[str, tuple[tuple[str, ...], str]] = {
     "traces": (("name", "customer"), _NAMED),
     "scores": (("name", "reason", "error", "rest"), _NAMED_OR_OF_RESULTS),
     "annotations": (("label", "note", "expected", "author"), _NAMED_OR_OF_RESULTS),
-    "runs": (("name", "model", "metadata"), f"run_id IN (SELECT run_id FROM ({_RESULTS}))"),  # noqa: S608
-    "results": (("name", "error", "source", "example"), _NAMED),
+    "runs": (("name", "model", "metadata"), f"({_OF_RUNS} OR run_id IN (SELECT run_id FROM ({_RESULTS})))"),  # noqa: S608
+    "results": (("name", "error", "source", "example"), f"({_NAMED} OR {_OF_RUNS})"),
+    "datasets": (("content",), "alias IN (SELECT value FROM json_each(:datasets))"),
     "quarantine": (("name", "reason"), _NAMED),
     "work": (("seen",), _NAMED),
     "failures": (("scorer", "title"), f"id IN (SELECT failure FROM failure_cases WHERE {_NAMED})"),  # noqa: S608
     "pending_evaluations": (
         ("request",),
-        "EXISTS (SELECT 1 FROM json_each(?1) j WHERE instr(request, j.value))",
+        "EXISTS (SELECT 1 FROM json_each(:traces) j WHERE instr(request, j.value))",
     ),
 }
 """The texts of each table, and which of its rows are those of some traces."""
 
 _OF_SPANS = ("input", "output", "rest")
 _OF_FUNCTIONS = ("name", "span_type", "definition")
-_DATA = frozenset({"input", "output", "rest", "example", "expected", "request", "metadata", "definition"})
+_DATA = frozenset(
+    {"input", "output", "rest", "example", "expected", "request", "metadata", "definition", "content"}
+)
 _AT_ONCE = 500
 _MOST_EQUAL = 1_000
 """Functions that may become the same one when their secrets are taken out."""
@@ -60,11 +73,12 @@ class Mended(NamedTuple):
     log_is_empty: bool
 
 
-def mend(path: str, timeout: float, trace_ids: Sequence[str], clean: Clean) -> Mended:
-    """Put what `clean` returns in the place of each text of these traces, in one transaction.
+def mend(path: str, timeout: float, which: Which, clean: Clean) -> Mended:
+    """Put what `clean` returns in the place of each text of `which`, in one transaction.
 
-    These are texts of their spans, scores, annotations, results, runs, failures and pending evaluations, of
-    the functions that were called in them, and of the tools of their projects. Requests about them that an
+    These are texts of traces' spans, scores, annotations, results, runs, failures and pending evaluations, of
+    the functions that were called in them, and of the tools of their projects; of runs with all of their
+    results and scores, whether these have a trace or not; and of datasets. Requests about the traces that an
     earlier version encoded are removed. Then the file is written anew, without what is free in it, and the
     index beside it is removed, which readers make again.
 
@@ -75,11 +89,8 @@ def mend(path: str, timeout: float, trace_ids: Sequence[str], clean: Clean) -> M
 
     def run(db: sqlite3.Connection, _: FunctionIds) -> Mended:
         db.execute("PRAGMA secure_delete = ON")
-        values = sum(
-            _mend_traces(db, trace_ids[begin : begin + _AT_ONCE], clean)
-            for begin in range(0, len(trace_ids), _AT_ONCE)
-        )
-        requests = _remove_encoded(db, trace_ids)
+        values = sum(_mend_part(db, part, clean) for part in in_parts(which))
+        requests = _remove_encoded(db, which.traces)
         return Mended(values, requests, _write_anew(db) if values or requests else True)
 
     try:
@@ -110,13 +121,23 @@ def _write_anew(db: sqlite3.Connection) -> bool:
     return not busy
 
 
-def _mend_traces(db: sqlite3.Connection, trace_ids: Sequence[str], clean: Clean) -> int:
-    ids = to_json(list(trace_ids))
-    query = "SELECT t.id FROM traces t JOIN json_each(?) j ON j.value = t.trace_id"
-    numbers = [number for (number,) in db.execute(query, (ids,))]
+def in_parts(which: Which) -> Iterator[Which]:
+    """The same in parts that one statement can name: some hundred traces each, then all that is no trace."""
+    for begin in range(0, len(which.traces), _AT_ONCE):
+        yield Which(which.traces[begin : begin + _AT_ONCE])
+    if which.runs or which.datasets:
+        yield which._replace(traces=())
+
+
+def _mend_part(db: sqlite3.Connection, which: Which, clean: Clean) -> int:
+    ids: dict[str, Any] = {name: to_json(list(those)) for name, those in which._asdict().items()}
+    query = "SELECT t.id FROM traces t JOIN json_each(:traces) j ON j.value = t.trace_id"
+    numbers = [number for (number,) in db.execute(query, ids)]
     changed = 0
     for table in tables_of_spans(db):
-        changed += sum(_mend_rows(db, table, _OF_SPANS, "trace = ?1", one, clean) for one in numbers)
+        changed += sum(
+            _mend_rows(db, table, _OF_SPANS, "trace = :trace", {"trace": one}, clean) for one in numbers
+        )
         changed += _mend_rows(db, "functions", _OF_FUNCTIONS, _functions_of(table), ids, clean)
     there = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     for table, (columns, where) in _TABLES.items():
@@ -148,13 +169,18 @@ def _functions_of(table: str) -> str:
 
 
 def _mend_rows(
-    db: sqlite3.Connection, table: str, columns: Sequence[str], where: str, value: Any, clean: Clean
+    db: sqlite3.Connection,
+    table: str,
+    columns: Sequence[str],
+    where: str,
+    values: Mapping[str, Any],
+    clean: Clean,
 ) -> int:
-    """Clean these columns of the rows of a table that `where` names by `value`. Returns how many changed."""
+    """Clean these columns of the rows of a table that `where` names by `values`. Returns how many changed."""
     keys = [name for _, name, _, _, _, is_key in db.execute(f"PRAGMA table_info({table})") if is_key]
     rows = db.execute(
         f"SELECT {', '.join((*keys, *columns))} FROM {table} WHERE {where}",  # noqa: S608 - names of ours
-        (value,),
+        values,
     ).fetchall()
     changed, count = 0, len(keys)
     same = " AND ".join(f"{name} = ?" for name in keys)

@@ -6,7 +6,7 @@ from contextlib import suppress
 import pytest
 from click.testing import CliRunner
 
-from agenttrace import ContainsScorer, Example, run_evaluation
+from agenttrace import Client, ContainsScorer, EvalDataset, Example, run_evaluation
 from agenttrace.cli.main import cli
 from agenttrace.redaction import Redaction
 from agenttrace.store import SQLiteStore
@@ -103,7 +103,7 @@ def test_wrong_use_says_what_to_do(store, arguments, message):
 
 
 def test_what_waits_to_be_evaluated_is_mended(store):
-    from agenttrace.store.mending import mend
+    from agenttrace.store.mending import Which, mend
 
     with sqlite3.connect(store) as db:
         (trace_id,) = db.execute("SELECT trace_id FROM traces LIMIT 1").fetchone()
@@ -112,7 +112,7 @@ def test_what_waits_to_be_evaluated_is_mended(store):
             (f'{{"trace_id": "{trace_id}", "example": {{"password": "hunter2-waits"}}}}',),
         )
     redaction = Redaction()
-    assert mend(str(store), 5.0, [trace_id], lambda _, rows: redaction.inside(rows)).values > 1
+    assert mend(str(store), 5.0, Which([trace_id]), lambda _, rows: redaction.inside(rows)).values > 1
     assert b"hunter2-waits" not in bytes_of(store)
 
 
@@ -222,3 +222,54 @@ class TestWhatStandsBesideTheSpans:
         names = [span.name for found in store.traces() for span in store.trace(found.trace_id).spans]
         assert names == ["step [redacted]"] * 4
         store.close()
+
+
+@pytest.fixture
+def run_without_traces(tmp_path):
+    """A run of a function that records no call, and a dataset, that were stored without redaction."""
+    path = tmp_path / "runs.db"
+    tracer = Tracer("shop", store=str(path), redact="off")
+    example = Example(input={"password": "hunter2-of-a-run"}, expected_output="none", name=f"of {KEY}")
+    run_evaluation(
+        [example],
+        [ContainsScorer("password=hunter2-of-a-run")],
+        function=lambda password: f"password={password}",
+        tracer=tracer,
+        eval_run_name="nightly password=hunter2-of-a-run",
+        metadata={"password": "hunter2-of-a-run"},
+    )
+    assert tracer.flush()
+    tracer.shutdown()
+    Client("shop", store=str(path)).push_dataset("travel", EvalDataset([example]), redact="off")
+    return path
+
+
+def test_a_run_is_redacted_with_results_that_have_no_trace(run_without_traces):
+    result = run("--run", "last", "--dataset", "travel", "--yes", "--store", str(run_without_traces))
+    assert result.exit_code == 0, result.output
+    assert "of 1 run and 1 dataset in" in result.output
+    left = bytes_of(run_without_traces)
+    assert b"hunter2-of-a-run" not in left
+    assert KEY.encode() not in left
+    store = SQLiteStore(run_without_traces)
+    stored = store.run(store.runs(limit=1)[0].run_id)
+    assert stored["results"][0]["example"]["input"] == {"password": "[redacted]"}
+    rows = Client("shop", store=store).pull_dataset("travel")
+    assert rows[0].input == {"password": "[redacted]"}
+    store.close()
+
+
+def test_a_run_alone_leaves_datasets_as_they_are(run_without_traces):
+    result = run("--run", "last", "--yes", "--store", str(run_without_traces))
+    assert "of 1 run in" in result.output
+    with sqlite3.connect(run_without_traces) as db:
+        (content,) = db.execute("SELECT content FROM datasets").fetchone()
+    assert "hunter2-of-a-run" in content
+
+
+@pytest.mark.parametrize("arguments", [("--run", "nothing-such"), ("--dataset", "nothing-such")])
+def test_a_run_or_dataset_that_is_not_there_is_an_error(run_without_traces, arguments):
+    result = run(*arguments, "--yes", "--store", str(run_without_traces))
+    assert result.exit_code != 0
+    assert "nothing-such" in result.output + str(result.exception)
+    assert b"hunter2-of-a-run" in bytes_of(run_without_traces)

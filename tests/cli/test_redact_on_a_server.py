@@ -8,12 +8,13 @@ import psycopg
 import pytest
 from click.testing import CliRunner
 
-from agenttrace import ContainsScorer, Example, run_evaluation
+from agenttrace import Client, ContainsScorer, EvalDataset, Example, run_evaluation
 from agenttrace.cli.main import cli
 from agenttrace.core.annotation import Annotation
 from agenttrace.core.batch import Batch
 from agenttrace.core.errors import StoreError
 from agenttrace.store import open_store
+from agenttrace.store.mending import Which
 from agenttrace.store.postgres import mending
 from agenttrace.tracer import Tracer
 
@@ -145,7 +146,8 @@ def test_a_reader_elsewhere_makes_its_index_anew(address):
     with_words = parse('"EMP hunter"')
     assert reads.count_matches(with_words).number == 2
     other = open_store(address)
-    values, _ = other._must_write(lambda db: mending.mend(db, [t.trace_id for t in other.traces()], _clean))
+    which = Which([trace.trace_id for trace in other.traces()])
+    values, _ = other._must_write(lambda db: mending.mend(db, which, _clean))
     assert values
     deadline = time.monotonic() + 30
     while reads.count_matches(with_words).number and time.monotonic() < deadline:
@@ -199,3 +201,19 @@ def test_what_is_recorded_meanwhile_is_not_lost(address):
     assert tracer.flush(60)
     assert sum(tracer.stats()["dropped"].values()) == 0
     tracer.shutdown()
+
+
+def test_a_run_without_traces_and_a_dataset_are_redacted(postgres_address, indexes):
+    tracer = Tracer("shop", store=postgres_address, redact="off")
+    example = Example(input={"note": SECRET}, name=f"example {SECRET}")
+    run_evaluation([example], [ContainsScorer("x")], function=lambda note: note, tracer=tracer)
+    assert tracer.flush()
+    tracer.shutdown()
+    store = open_store(postgres_address)
+    Client("shop", store=store).push_dataset("travel", EvalDataset([example]), redact="off")
+    store.close()
+    rules = ("--shape", r"EMP-\w+-\d+", "--yes")
+    assert "of 1 run in" in run(postgres_address, "--run", "last", *rules).output
+    assert texts_of(postgres_address).count(SECRET) > 0
+    assert "of 1 dataset in" in run(postgres_address, "--dataset", "travel", *rules).output
+    assert SECRET not in texts_of(postgres_address)

@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from agenttrace.core.errors import StoreError
-from agenttrace.store.mending import Clean, new_texts
+from agenttrace.store.mending import Clean, Which, new_texts
 from agenttrace.store.postgres.address import Address
 from agenttrace.store.postgres.connection import CONNECT_SECONDS, driver
 
 # Every statement here is put together from constants of this package; values are always bound.
 # ruff: noqa: S608
 
-_NAMED = "trace_id = ANY(%(ids)s)"
+_NAMED = "trace_id = ANY(%(traces)s)"
+_OF_RUNS = "run_id = ANY(%(runs)s)"
 _NUMBERS = f"SELECT id FROM traces WHERE {_NAMED}"
-_RESULTS = f"SELECT run_id, result FROM results WHERE {_NAMED}"
+_RESULTS = f"SELECT run_id, result FROM results WHERE {_NAMED} OR {_OF_RUNS}"
 _NAMED_OR_OF_RESULTS = f"({_NAMED} OR (run_id, result) IN ({_RESULTS}))"
 _FUNCTIONS = f"""(id IN (SELECT function FROM span_rows WHERE trace IN ({_NUMBERS}))
     OR (definition <> '' AND project IN (SELECT project FROM traces WHERE {_NAMED})))"""
@@ -34,8 +35,15 @@ _TABLES = {
     "traces": _Texts(("id",), ("name", "customer"), _NAMED),
     "scores": _Texts(("id",), ("name", "reason", "error", "rest"), _NAMED_OR_OF_RESULTS),
     "annotations": _Texts(("id",), ("label", "note", "expected", "author"), _NAMED_OR_OF_RESULTS),
-    "runs": _Texts(("id",), ("name", "model", "metadata"), f"run_id IN (SELECT run_id FROM ({_RESULTS}) r)"),
-    "results": _Texts(("run_id", "result"), ("name", "error", "source", "example"), _NAMED),
+    "runs": _Texts(
+        ("id",),
+        ("name", "model", "metadata"),
+        f"({_OF_RUNS} OR run_id IN (SELECT run_id FROM ({_RESULTS}) r))",
+    ),
+    "results": _Texts(
+        ("run_id", "result"), ("name", "error", "source", "example"), f"({_NAMED} OR {_OF_RUNS})"
+    ),
+    "datasets": _Texts(("project", "alias", "version"), ("content",), "alias = ANY(%(datasets)s)"),
     "quarantine": _Texts(("id",), ("name", "reason"), _NAMED),
     "work": _Texts(("id",), ("seen",), _NAMED),
     "failures": _Texts(
@@ -44,7 +52,7 @@ _TABLES = {
     "pending_evaluations": _Texts(
         ("id",),
         ("request",),
-        "EXISTS (SELECT 1 FROM unnest(%(ids)s::text[]) j(id) WHERE strpos(request, j.id) > 0)",
+        "EXISTS (SELECT 1 FROM unnest(%(traces)s::text[]) j(id) WHERE strpos(request, j.id) > 0)",
     ),
 }
 _OF_SPANS = _Texts(("trace", "span", "month"), ("input", "output", "rest"), "trace = %(trace)s")
@@ -52,13 +60,13 @@ _NOTE = """INSERT INTO about VALUES ('mended', '1')
     ON CONFLICT (key) DO UPDATE SET value = (about.value::bigint + 1)::text"""
 
 
-def mend(db: Any, trace_ids: Sequence[str], clean: Clean) -> tuple[int, list[str]]:
-    """Put what `clean` returns in the place of each text of these traces; see `store.mending.mend`.
+def mend(db: Any, which: Which, clean: Clean) -> tuple[int, list[str]]:
+    """Put what `clean` returns in the place of each text of `which`; see `store.mending.mend`.
 
     Returns how many values changed, and the tables that hold the old ones until they are written anew. The
     indexes of readers, wherever they are, are made anew at the next read.
     """
-    ids = {"ids": list(trace_ids)}
+    ids: dict[str, Any] = {name: list(those) for name, those in which._asdict().items()}
     changed: dict[str, int] = {}
     for (number,) in db.execute(_NUMBERS, ids).fetchall():
         count, months = _mend_spans(db, number, clean)

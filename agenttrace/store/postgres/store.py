@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from agenttrace.core.trace_outline import TraceOutline
     from agenttrace.store.index_file import SideIndex
     from agenttrace.store.index_reads import IndexReads
-    from agenttrace.store.mending import Clean, Mended
+    from agenttrace.store.mending import Clean, Mended, Which
     from agenttrace.store.postgres.index_source import ServerSource
 
 T = TypeVar("T")
@@ -409,8 +409,8 @@ class PostgresStore(Store, KeepsWatch, KeepsResults):
         was_in_memory = self._fallback.memory.delete_trace(trace_id)
         return bool(self._must_write(lambda db: reads.delete_traces(db, [trace_id]))) or was_in_memory
 
-    def mend(self, trace_ids: Sequence[str], clean: Clean) -> Mended:
-        """Put what `clean` returns in the place of each text of these traces, and write the tables anew.
+    def mend(self, which: Which, clean: Clean) -> Mended:
+        """Put what `clean` returns in the place of each text of `which`, and write the tables anew.
 
         Raises:
             StoreError: the server cannot be written, or its tables not be written anew.
@@ -419,7 +419,7 @@ class PostgresStore(Store, KeepsWatch, KeepsResults):
         from agenttrace.store.postgres import mending
         from agenttrace.store.postgres.index_source import ServerSource
 
-        values, tables = self._must_write(lambda db: mending.mend(db, trace_ids, clean))
+        values, tables = self._must_write(lambda db: mending.mend(db, which, clean))
         is_empty = mending.write_anew(self._address, tables) if values else True
         if values:
             remove_index(ServerSource(self._address).index_path)
