@@ -198,6 +198,11 @@ def known_part(value: Any) -> KnownPart | None:
     )
 
 
+def parted_at_cut(items: list[Any]) -> tuple[list[Any], list[Any]]:
+    """The items of a recorded list, and in a list of its own the mark at its end; an empty one for none."""
+    return (items, []) if _count_left_out(items) is None else (items[:-1], items[-1:])
+
+
 def known_pieces(text: str) -> tuple[str, ...]:
     """The pieces that are known of a recorded text, with an unknown one between any two of them.
 

@@ -46,6 +46,8 @@ _ITEM_SIZE = 8
 _READ_SIZE = 32
 _MOST_SORTED = 20_000
 _MARK_SIZE = 16
+_ROOM_BEHIND, _MOST_BEHIND = 2_048, 8_192
+"""Characters of entries that a mapping keeps behind one that is cut, and how many are walked for them."""
 
 
 def snapshot(
@@ -80,13 +82,14 @@ def _walked(value: Any, budget: _Budget) -> tuple[Any, int]:
 class _Budget:
     """One walk: the characters that remain, and the containers that are open on the path."""
 
-    __slots__ = ("digest", "limits", "open", "remaining")
+    __slots__ = ("digest", "is_behind", "limits", "open", "remaining")
 
     def __init__(self, limit: int, limits: Limits, digest: Digest | None) -> None:
         self.remaining = limit
         self.limits = limits
         self.digest = digest
         self.open: set[int] = set()
+        self.is_behind = False
 
     def walk(self, value: Any, depth: int) -> Any:
         kind = type(value)
@@ -240,10 +243,30 @@ class _Budget:
                 break  # a key that was cut would be another
             self.remaining -= len(text) + 2
             copy[text] = self.walk(item, depth)
+        if self.remaining <= 0 and copy and not self.is_behind:
+            self._keep_small(pairs[len(copy) : most], copy, depth)
         missing = size - bool(left) - len(copy) + left
         if not missing:
             return self._own(copy)
         return self._own(copy) | left_out(missing) if copy else left_out("span")
+
+    def _keep_small(self, pairs: list[tuple[Any, Any]], copy: dict[str, Any], depth: int) -> None:
+        """Add the small ones of some entries to a copy that has no more room: what stands behind rows or a
+        text says what they are, such as the names of columns, by which redaction finds secrets in them."""
+        remaining, room, effort = self.remaining, _ROOM_BEHIND, _MOST_BEHIND
+        self.is_behind = True
+        for key, item in pairs:
+            if effort <= 0:
+                break
+            if type(key) is not str or key in copy or len(key) >= room:
+                effort -= _ITEM_SIZE
+                continue
+            self.remaining = room - len(key)
+            content = self.walk(item, depth)
+            effort -= room - self.remaining
+            if self.remaining > 0:
+                copy[key], room = content, self.remaining
+        self.remaining, self.is_behind = remaining, False
 
     def _key(self, key: Any, entries: dict[str, Any], depth: int) -> str:
         """A key as text, which no other entry has yet."""
@@ -369,7 +392,7 @@ class _FirstBudget(_Budget):
         if type(content) in LEAVES:
             return self.walk(content, depth)
         rest = _Budget(self.remaining, self.limits, self.digest)
-        rest.open = self.open
+        rest.open, rest.is_behind = self.open, self.is_behind
         data = rest.walk(content, depth)
         self.remaining = rest.remaining
         return data

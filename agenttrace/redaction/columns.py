@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import NamedTuple
 
 from agenttrace.core.marks import REDACTED
@@ -19,6 +20,7 @@ _CELL = {
 """The signs that part columns, and what stands between them."""
 _SPACED = re.compile(r"\S+(?: \S+)*")
 """What stands between two spaces or more: as ``pandas``, ``kubectl`` and others print columns."""
+_WORD = re.compile(r"\S+")
 _TITLE = re.compile(r"[\w .()/#-]{0,40}")
 _RULE = re.compile(r"[-:=|+ \t\r─│┼├┤┬┴┌┐└┘═║╪╞╡]+")
 _AROUND = " \t\r`*\"'"
@@ -47,25 +49,25 @@ def without_columns(text: str, places: list[int], names: Names) -> tuple[str, in
 
 
 class _Head(NamedTuple):
-    """A line of names: the sign between them, the secret ones by their place, and whether prose is before."""
+    """A line of names: the sign between them, where they stand, the secret ones by their place, and whether
+    prose is before."""
 
     sign: str
-    width: int
+    places: list[tuple[int, int]]
     secret: dict[int, str]
     in_prose: bool
 
 
 def _head(line: str, names: Names) -> _Head | None:
-    sign = next((sign for sign in _CELL if sign in line), "  " if "  " in line.strip() else None)
-    if sign is None:
-        return None
-    titles = [line[first:last].strip(_AROUND) for first, last in _cells(line, sign)]
-    in_prose = sign not in "|│" and any(" " in title for title in titles)
-    titles[0] = titles[0].rpartition(" ")[2].strip(_AROUND) if in_prose else titles[0]
+    sign = next((sign for sign in _CELL if sign in line), "  " if "  " in line.strip() else " ")
+    places = _cells(line, sign)
+    titles = [line[first:last].strip(_AROUND) for first, last in places]
+    in_prose = sign not in "|│ " and any(" " in title for title in titles)
+    titles[:1] = [titles[0].rpartition(" ")[2].strip(_AROUND)] if in_prose else titles[:1]
     if not all(map(_TITLE.fullmatch, titles)):
         return None
     secret = {place: title for place, title in enumerate(titles) if title and names.is_secret(title)}
-    return _Head(sign, len(titles), secret, in_prose) if secret else None
+    return _Head(sign, places, secret, in_prose) if secret else None
 
 
 def _secrets(text: str, start: int, head: _Head, names: Names) -> tuple[list[tuple[int, int]], int]:
@@ -77,10 +79,8 @@ def _secrets(text: str, start: int, head: _Head, names: Names) -> tuple[list[tup
         if not _RULE.fullmatch(line):
             if has_any(SIGNS, line.lower()) and _head(line, names) is not None:
                 break  # another table
-            cells = _cells(line, head.sign)
-            if head.sign == "  " and len(cells) == head.width + 1:  # the first is the number of the row
-                del cells[0]
-            if len(cells) != head.width:
+            cells = _row(line, head)
+            if cells is None:
                 break
             for place, name in head.secret.items():
                 first, last = cells[place]
@@ -88,7 +88,7 @@ def _secrets(text: str, start: int, head: _Head, names: Names) -> tuple[list[tup
                 if (
                     _is_secret(name, value, names)
                     and (not head.in_prose or looks_random(value.split()[0]))
-                    and (head.sign != "  " or is_made_up(value))
+                    and (head.sign.strip(" ") or is_made_up(value) or _is_mixed(value))
                 ):
                     first = start + line.index(value, first)
                     places.append((first, first + len(value)))
@@ -96,9 +96,51 @@ def _secrets(text: str, start: int, head: _Head, names: Names) -> tuple[list[tup
     return places, start
 
 
+def _row(line: str, head: _Head) -> list[tuple[int, int]] | None:
+    """Where the cells of a line stand; None for one that is no row below this head."""
+    width = len(head.places)
+    if head.sign != " ":
+        cells = _cells(line, head.sign)
+        if head.sign == "  " and len(cells) == width + 1:  # the first is the number of the row
+            del cells[0]
+        if len(cells) == width:
+            return cells
+    return (
+        _ending_below(line, head.places) or _beginning_below(line, head.places)
+        if head.sign[0] == " "
+        else None
+    )
+
+
+def _ending_below(line: str, titles: list[tuple[int, int]]) -> list[tuple[int, int]] | None:
+    """The cells of a line of which each ends below the end of its title: ``DataFrame.to_string``."""
+    ends = [last for _, last in titles]
+    if len(line.rstrip()) != ends[-1]:
+        return None
+    if len(titles) == 1 and len(line) - len(line.lstrip()) == titles[0][0]:
+        return None  # any word below another of its length
+    if any(line[end - 1].isspace() or line[end : end + 1].strip() for end in ends):
+        return None
+    return list(pairwise((0, *ends)))
+
+
+def _beginning_below(line: str, titles: list[tuple[int, int]]) -> list[tuple[int, int]] | None:
+    """The cells of a line of which each begins below its title, with one space or more before it."""
+    starts = [first for first, _ in titles]
+    if len(titles) == 1 or len(line) <= starts[-1]:
+        return None
+    if any(line[start].isspace() or line[:start][-1:].strip() for start in starts):
+        return None
+    return list(pairwise((*starts, len(line))))
+
+
+def _is_mixed(text: str) -> bool:
+    return any(map(str.isdigit, text)) and any(map(str.isalpha, text))
+
+
 def _cells(line: str, sign: str) -> list[tuple[int, int]]:
-    if sign == "  ":
-        return [cell.span() for cell in _SPACED.finditer(line)]
+    if sign[0] == " ":
+        return [cell.span() for cell in (_SPACED if sign == "  " else _WORD).finditer(line)]
     cells: list[tuple[int, int]] = []
     place = 0
     while place <= len(line):

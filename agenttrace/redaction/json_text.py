@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from agenttrace.core.json_reader import InvalidJSON, json_or_literal, lenient_json
@@ -11,7 +11,7 @@ from agenttrace.core.jsonable import json_like, jsonable
 from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.names import NAME_SIGNS
 from agenttrace.redaction.naming import Names
-from agenttrace.redaction.texts import has_any
+from agenttrace.redaction.texts import end_before_cut, has_any
 
 _VALUE = re.compile(r"""(["'])(?P<name>[A-Za-z][^"'\\\n]{1,63})\1\s*[,\]})]""")
 """A text that is no key: after a name that is a key, its value is found in the text as it stands."""
@@ -42,8 +42,21 @@ def without_secrets_of_data(text: str, inside: Callable[[Any], Any]) -> tuple[st
     """The text of the data without its secrets, and how many times it was changed: 0 or 1.
 
     It is written anew as it was, where that is one of the usual ways. Of data that is nested too deeply to be
-    looked into, nothing is left.
+    looked into, nothing is left; of data that was cut, what stands before its last whole item.
     """
+    end = end_before_cut(text)
+    if end == len(text):
+        return _without_secrets(text, inside)
+    for whole, closing, left_out in _closed(text[:end]):
+        clean, count = _without_secrets(whole, inside)
+        if count:
+            for sign in closing[::-1]:
+                clean = clean.rstrip().removesuffix(sign)
+            return f"{clean}{left_out}{text[end:]}", 1
+    return text, 0
+
+
+def _without_secrets(text: str, inside: Callable[[Any], Any]) -> tuple[str, int]:
     try:
         data, is_json = lenient_json(text), True
     except InvalidJSON:
@@ -56,3 +69,29 @@ def without_secrets_of_data(text: str, inside: Callable[[Any], Any]) -> tuple[st
         return (text, 0) if clean == data else (json_like(clean, text) if is_json else repr(clean), 1)
     except RecursionError:
         return REDACTED, 1
+
+
+_TOKEN = re.compile(r"""(["'])(?:(?!\1)[^\\]|\\.)*+(?:\1|\\?\Z)|[\[\](){},]""", re.DOTALL)
+_CLOSING = {"[": "]", "(": ")", "{": "}"}
+
+
+def _closed(text: str) -> Iterator[tuple[str, str, str]]:
+    """Data that was cut, with the signs that close it; these signs; and what is written for what is left out.
+
+    First all of it, then what stands before its last comma.
+    """
+    nesting, end, closing, quote = "", 0, "", ""
+    for token in _TOKEN.finditer(text):
+        sign = token[0]
+        if token[1]:
+            is_open = token.end() == len(text) and (len(sign) == 1 or sign[-1] != token[1])
+            quote = token[1] if is_open else ""
+        elif sign in _CLOSING:
+            nesting = _CLOSING[sign] + nesting
+        elif sign == ",":
+            end, closing = token.start(), nesting
+        else:
+            nesting = nesting[1:]
+    whole = text.removesuffix("\\") if quote else text.rstrip(", \t\r\n")
+    yield whole + quote + nesting, quote + nesting, ""
+    yield text[:end] + closing, closing, f",{REDACTED}"

@@ -10,7 +10,7 @@ from agenttrace.redaction.names import NAME_SIGNS
 from agenttrace.redaction.streamed import may_be_key_in_lines, without_split
 from agenttrace.redaction.texts import has_any
 
-_MOST_LINES = 10_000
+_MOST_LINES = 200_000
 _OF_LINES = (":", ",", "|", "=", "<")
 """One of these stands in a line that has a name whose value is on another: no word of a command has them."""
 

@@ -16,7 +16,8 @@ _BEFORE = re.compile(
 )
 """Also after the number of a line, a place that ``grep`` found, the sign of a diff."""
 _AFTER = re.compile(
-    r"""[ \t\u00a0*]*(?:(?P<quote>["'`])(?P<quoted>(?:(?!(?P=quote))[^\\]|\\.)+)(?P=quote)"""
+    r"""[ \t\u00a0*]*(?:(?P<quote>["'`])(?!(?P=quote))"""
+    r"""(?P<quoted>(?:(?!(?P=quote))[^\\]|\\.|(?P=quote)(?:\\(?P=quote))?(?P=quote)(?!\s))+)(?P=quote)"""
     r"""|(?P<bare>(?:(?<=[=:])\#)?[^\s\#]\S*))[*]{0,2}(?P<end>[ \t]*(?:[,;][ \t]*)?(?:[ \t]#.*)?)"""
 )
 _MORE = re.compile(
@@ -56,8 +57,9 @@ def value_on_line(text: str, place: int, end: int, *, random: bool = False) -> t
     if after is None:
         return None
     if after["quote"]:
-        quoted = after["quoted"]
-        is_value = _is_phrase(quoted) or (after["quote"] == "`" and is_opaque(quoted))
+        quoted, quote = after["quoted"], after["quote"]
+        # A quote within, doubled as in YAML and SQL, or as in a shell: '\'' .
+        is_value = _is_phrase(quoted) or ((quote == "`" or quote in quoted) and is_opaque(quoted))
         return after.span("quoted") if is_value and REDACTED not in quoted else None
     bare = after["bare"].rstrip(",;")
     if random and not _looks_generated(bare):

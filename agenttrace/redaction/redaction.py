@@ -15,7 +15,7 @@ from agenttrace.core.errors import ConfigError
 from agenttrace.core.interruptions import pass_on_interruption
 from agenttrace.core.jsonable import clean_text, jsonable, to_json
 from agenttrace.core.limits import CAPTURED, LONGEST_WHOLE
-from agenttrace.core.marks import REDACTED, Redacted, bytes_of
+from agenttrace.core.marks import REDACTED, Redacted, bytes_of, parted_at_cut
 from agenttrace.core.score import Score
 from agenttrace.core.snapshot import EXACT_INT
 from agenttrace.core.span import Span, SpanError
@@ -270,10 +270,11 @@ class Redaction:
                 without_beside(value, items, self, self._taken_out)
             return items
         if kind is list:
-            value = without_joined(value, self._text_within)
-            items_of = [self.inside(item) for item in value]
-            without_listed(value, items_of, self, self._taken_out)
-            return items_of
+            kept, mark = parted_at_cut(value)  # a table whose last rows were left out is one still
+            kept = without_joined(kept, self._text_within)
+            items_of = [self.inside(item) for item in kept]
+            without_listed(kept, items_of, self, self._taken_out)
+            return items_of + mark
         if kind is int and value >= self.largest_number < EXACT_INT and is_card(value):
             return self._taken_out(value)
         return value

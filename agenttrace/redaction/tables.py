@@ -74,13 +74,17 @@ def places_below_titles(rows: Sequence[Any], names: Names) -> list[tuple[int, in
     if not secret or not all(type(title) is str and len(title) <= _LONGEST_TITLE for title in titles):
         return []
     width = len(titles)
-    if not all(is_list(row) and len(row) == width for row in rows):
+    *whole, last = rows
+    if not all(is_list(row) and len(row) == width for row in whole):
+        return []
+    if not is_list(last) or len(last) > width:  # of what was cut, the last is shorter
         return []
     return [
         (number, place)
         for number, row in enumerate(rows)
         for place, title in secret.items()
         if number
+        and place < len(row)
         and _is_secret(title, row[place], names)
         # Two columns may be pairs, too: then what stands here is another name, such as address2.
         and (width != 2 or place or type(row[0]) is not str or not is_name(row[0].rstrip("0123456789")))

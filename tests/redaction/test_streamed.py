@@ -30,6 +30,14 @@ def tracer():
             ['data: {"t": "my key gh"}\n\n', f'data: {{"t": "{KEY[2:]}"}}\n\n', "data: [DONE]\n\n"],
             ['data: {"t":"my key [redacted]"}\n\n', 'data: {"t":""}\n\n', "data: [DONE]\n\n"],
         ),
+        (
+            ['{"response": "gh", "done": false}\n', f'{{"response": "{KEY[2:]}", "done": true}}\n'],
+            ['{"response":"[redacted]","done":false}\n', '{"response":"","done":true}\n'],
+        ),
+        (
+            ['event: delta\ndata: {"t": "gh"}\n\n', f'event: delta\ndata: {{"t": "{KEY[2:]}"}}\n\n'],
+            ['event: delta\ndata: {"t":"[redacted]"}\n\n', 'event: delta\ndata: {"t":""}\n\n'],
+        ),
         (["The ", "river", " is"], ["The ", "river", " is"]),
         (
             [{"delta": {"content": KEY[:15], "role": "a"}}, {"delta": {"content": KEY[15:]}}],
@@ -48,6 +56,22 @@ def test_a_secret_that_is_yielded_in_pieces_is_taken_out(tracer, pieces, kept):
     assert captured.trace.spans[0].output == kept
     (summary,) = tracer.store.traces()
     assert tracer.store.trace(summary.trace_id).spans[0].output == kept
+
+
+def test_a_secret_late_in_a_long_stream_is_taken_out(tracer):
+    @tracer.observe(span_type="llm")
+    def stream():
+        yield from ["word "] * 19_999
+        yield from ["password=", "hunter2", "Xy9"]
+        yield from ["word "] * 25_000
+        yield from ["password=", "hunter2", "Xy9"]
+
+    with tracer.capture() as captured:
+        list(stream())
+    output = captured.trace.spans[0].output
+    assert len(output) == 45_005
+    assert "hunter2" not in "".join(output)
+    assert "".join(output).count("password=[redacted]") == 2
 
 
 def test_a_list_that_is_returned_is_no_stream(tracer):

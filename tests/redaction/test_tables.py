@@ -1,5 +1,7 @@
 """Secrets in the columns and rows of tables that are data."""
 
+import json
+
 import pytest
 
 from agenttrace import Tracer
@@ -87,3 +89,76 @@ def test_a_table_without_a_secret_stays(table):
 def test_pairs_whose_first_is_a_secret_are_no_table():
     pairs = [["x-api-key", "hunter2"], ["X-Request-Id2", "a1b2c3d4e5"]]
     assert Redaction().inside(pairs) == [["x-api-key", REDACTED], pairs[1]]
+
+
+WIDE = [["user", "password", "bio"], *[["ann", WORD, "x" * 1_000]] * 200]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        [NAMES, *[["ann", WORD]] * 1_500],
+        {"result": {"rows": [NAMES, *[["ann", WORD]] * 1_500]}},
+        WIDE,
+        {"rows": WIDE[1:], "columns": WIDE[0]},
+        {
+            "rows": WIDE[1:],
+            "pad": "y" * 9_000,
+            "fields": [{"name": name, "type": "text"} for name in WIDE[0]],
+        },
+        {"value": WORD, "pad": "y" * 200_000, "name": "password"},
+        json.dumps([NAMES, *[["ann", WORD]] * 9_000]),
+        repr({"columns": NAMES, "rows": [["ann", WORD]] * 9_000}),
+    ],
+    ids=["rows", "nested", "wide", "names behind", "fields behind", "entry", "json", "repr"],
+)
+def test_a_table_of_which_a_part_was_not_recorded_is_one_still(table):
+    (kept,) = stored(table)
+    assert "$truncated" in repr(kept) or "…[+" in repr(kept)
+    assert REDACTED in repr(kept)
+    assert WORD not in repr(kept)
+
+
+@pytest.mark.parametrize("write", [json.dumps, lambda data: json.dumps(data, indent=2), repr])
+@pytest.mark.parametrize("wrap", [list, lambda rows: {"n": 1, "rows": rows}])
+def test_data_in_a_text_is_read_up_to_wherever_it_was_cut(write, wrap):
+    text = write(wrap([NAMES, ["ann", WORD], ["c, ]}\\d", WORD]]))
+    for end in range(len(text)):
+        kept = Redaction().inside(f"{text[:end]}…[+{len(text) - end} chars]")
+        assert WORD[:6] not in kept
+        assert kept.endswith(" chars]")
+
+
+def test_small_parts_behind_one_that_is_cut_are_kept():
+    (kept,) = stored({"rows": WIDE, "large": "y" * 9_000, "total": 201, "next": "page-2"})
+    assert list(kept) == ["rows", "total", "next", "$truncated"]
+    assert (kept["total"], kept["next"], kept["$truncated"]) == (201, "page-2", 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "user   password  age\n ann hunter2Xy9    3\n bob      pw2Qz   44",
+        "                           api_key name\naB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z  svc",
+        "  password\nhunter2Xy9",
+        "    name   password\nAnn Lee7 hunter2Xy9",
+        "USERNAME PASSWORD\n-------- ----------\nann      hunter2Xy9\nbob      pw2Qz",
+    ],
+)
+def test_columns_that_one_space_parts_are_read_by_where_they_begin_or_end(text):
+    kept = Redaction().text("output", text)
+    assert REDACTED in kept
+    assert not any(word in kept for word in ("hunter2Xy9", "pw2Qz", "aB3dE5f"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "reset your password\nof user hunter2xY9",
+        "the token\nv1.2.3x4",
+        "use a token\nfor v1.2.3",
+        "a key\nb Xy9Z1a",
+    ],
+)
+def test_lines_of_prose_below_each_other_are_no_columns(text):
+    assert Redaction().text("output", text) is text
