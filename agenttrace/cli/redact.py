@@ -12,6 +12,7 @@ from agenttrace.cli.asking import agreed
 from agenttrace.cli.run_option import stored_run
 from agenttrace.cli.store_option import place, store_option
 from agenttrace.cli.where_option import reading, say_that_none_match, where_option
+from agenttrace.core import semconv
 from agenttrace.core.errors import StoreError
 from agenttrace.core.protocols import Store
 from agenttrace.core.query import Query
@@ -153,7 +154,8 @@ def _whole_id(source: Store, prefix: str) -> str:
 
 def _cleaner(redaction: Redaction) -> Clean:
     def clean(_: str, rows: list[Row]) -> list[Row]:
-        cleaned = [{name: _clean(redaction, name, value) for name, value in row.items()} for row in rows]
+        joined = [_with_stream_joined(redaction, row) for row in rows]
+        cleaned = [{name: _clean(redaction, name, value) for name, value in row.items()} for row in joined]
         secrets = _secrets([row.get("input") for row in rows], redaction)
         for row, old in zip(cleaned, rows, strict=True):
             rest, example = row.get("rest"), old.get("example")
@@ -164,6 +166,18 @@ def _cleaner(redaction: Redaction) -> Clean:
         return cleaned
 
     return clean
+
+
+def _with_stream_joined(redaction: Redaction, row: Row) -> Row:
+    """The row of a span without secrets that are split over what its generator yielded."""
+    rest, output = row.get("rest"), row.get("output")
+    if (
+        type(rest) is not dict
+        or semconv.ITEMS not in (rest.get("attributes") or ())
+        or type(output) is not list
+    ):
+        return row
+    return {**row, "output": redaction.stream(output)}
 
 
 def _secrets(inputs: Iterable[Any], redaction: Redaction) -> set[str]:

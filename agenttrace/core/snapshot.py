@@ -46,8 +46,9 @@ _ITEM_SIZE = 8
 _READ_SIZE = 32
 _MOST_SORTED = 20_000
 _MARK_SIZE = 16
-_ROOM_BEHIND, _MOST_BEHIND = 2_048, 8_192
-"""Characters of entries that a mapping keeps behind one that is cut, and how many are walked for them."""
+_MOST_BEHIND, _SHARE_BEHIND, _EFFORT_BEHIND = 2_048, 8, 4
+"""Characters that mappings keep behind what is cut, together, an eighth of a value's at most; and how many
+times as many are walked for them."""
 
 
 def snapshot(
@@ -82,14 +83,14 @@ def _walked(value: Any, budget: _Budget) -> tuple[Any, int]:
 class _Budget:
     """One walk: the characters that remain, and the containers that are open on the path."""
 
-    __slots__ = ("digest", "is_behind", "limits", "open", "remaining")
+    __slots__ = ("behind", "digest", "limits", "open", "remaining")
 
     def __init__(self, limit: int, limits: Limits, digest: Digest | None) -> None:
         self.remaining = limit
         self.limits = limits
         self.digest = digest
         self.open: set[int] = set()
-        self.is_behind = False
+        self.behind = min(_MOST_BEHIND, limit // _SHARE_BEHIND)
 
     def walk(self, value: Any, depth: int) -> Any:
         kind = type(value)
@@ -243,7 +244,7 @@ class _Budget:
                 break  # a key that was cut would be another
             self.remaining -= len(text) + 2
             copy[text] = self.walk(item, depth)
-        if self.remaining <= 0 and copy and not self.is_behind:
+        if self.remaining <= 0 and copy and self.behind:
             self._keep_small(pairs[len(copy) : most], copy, depth)
         missing = size - bool(left) - len(copy) + left
         if not missing:
@@ -253,8 +254,9 @@ class _Budget:
     def _keep_small(self, pairs: list[tuple[Any, Any]], copy: dict[str, Any], depth: int) -> None:
         """Add the small ones of some entries to a copy that has no more room: what stands behind rows or a
         text says what they are, such as the names of columns, by which redaction finds secrets in them."""
-        remaining, room, effort = self.remaining, _ROOM_BEHIND, _MOST_BEHIND
-        self.is_behind = True
+        remaining, left, self.behind = self.remaining, self.behind, 0
+        room = left // 2  # what the mapping itself stands in has small parts, too
+        most, effort = room, _EFFORT_BEHIND * room
         for key, item in pairs:
             if effort <= 0:
                 break
@@ -266,7 +268,7 @@ class _Budget:
             effort -= room - self.remaining
             if self.remaining > 0:
                 copy[key], room = content, self.remaining
-        self.remaining, self.is_behind = remaining, False
+        self.remaining, self.behind = remaining, left - (most - room)
 
     def _key(self, key: Any, entries: dict[str, Any], depth: int) -> str:
         """A key as text, which no other entry has yet."""
@@ -392,7 +394,7 @@ class _FirstBudget(_Budget):
         if type(content) in LEAVES:
             return self.walk(content, depth)
         rest = _Budget(self.remaining, self.limits, self.digest)
-        rest.open, rest.is_behind = self.open, self.is_behind
+        rest.open, rest.behind = self.open, self.behind
         data = rest.walk(content, depth)
         self.remaining = rest.remaining
         return data

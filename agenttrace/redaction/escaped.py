@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 
 from agenttrace.core.jsonable import to_json
+from agenttrace.core.marks import REDACTED
 
 Clean = Callable[[str], str]
 """Returns the text without secrets: the same object where there are none."""
@@ -42,8 +43,14 @@ def without_escaped(text: str, clean: Clean) -> tuple[str, int]:
         cleaned = clean(spelled)
         if cleaned is spelled:
             return match[0]
+        quote = match[0][0]
+        changed = _with_places_of(match[1], spelled, cleaned)
+        if changed is None:
+            if "\n" in match[1]:  # no literal, and what stands in it as it is has been found
+                return match[0]
+            changed = _escaped(cleaned, quote)
         count += 1
-        return match[0][0] + _escaped(cleaned, match[0][0])
+        return quote + changed
 
     for quote, pattern in _QUOTED.items():
         if quote in text:
@@ -62,6 +69,42 @@ def _sub(pattern: re.Pattern[str], replace: Callable[[re.Match[str]], str], text
             pieces += (text[done : match.start()], replaced)
             done = match.end()
     return "".join((*pieces, text[done:])) if pieces else text
+
+
+def _with_places_of(text: str, spelled: str, cleaned: str) -> str | None:
+    """The text with only that replaced which was taken out of what it spells; None where more was changed.
+
+    What looks like a literal may be none: a path between two apostrophes keeps its backslashes.
+    """
+    first, *pieces = cleaned.split(REDACTED)
+    if not spelled.startswith(first) or not pieces:
+        return None
+    places = _places(text)
+    if len(places) != len(spelled) + 1:
+        return None
+    result, done = [text[: places[len(first)]]], len(first)
+    for number, piece in enumerate(pieces, 1):
+        is_last = number == len(pieces)
+        begin = len(spelled) - len(piece) if is_last else spelled.find(piece, done)
+        if begin < done or not spelled.startswith(piece, begin):
+            return None
+        done = begin + len(piece)
+        result += (REDACTED, text[places[begin] : places[done]])
+    return "".join(result)
+
+
+def _places(text: str) -> list[int]:
+    """Where each letter of what a text spells begins in it, and where the last one ends."""
+    places: list[int] = []
+    done, before = 0, ""
+    for escape in _ESCAPE.finditer(text):
+        places += range(done, escape.start())
+        letter = _letter(escape)
+        is_half = escape.start() == done and before != "" and _HALVES.fullmatch(before + letter) is not None
+        if not is_half:
+            places.append(escape.start())
+        done, before = escape.end(), "" if is_half else letter
+    return [*places, *range(done, len(text) + 1)]
 
 
 def spelled_out(text: str) -> str:

@@ -6,7 +6,7 @@ import re
 
 from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.naming import Names, may_be_word
-from agenttrace.redaction.values import is_opaque, is_placeholder, says_something
+from agenttrace.redaction.values import is_opaque, is_phrase, is_placeholder, says_something
 
 _OPENING = re.compile(
     r"""(?<![\w.-])(?P<name>[^\W\d][\w.-]{0,60})["']?\s{0,3}(?<![=!<>])[=:]>?\s{0,3}(?=[\[({])"""
@@ -51,7 +51,9 @@ def without_lists(text: str, names: Names) -> tuple[str, int]:
 
 
 def _is_secret(name: str, value: str, names: Names) -> bool:
-    is_value = is_opaque(value) or (may_be_word(name, names) and not says_something(value))
+    is_value = (
+        is_opaque(value) or is_phrase(value) or (may_be_word(name, names) and not says_something(value))
+    )
     return (
         is_value and names.hides(name, value) and not value.startswith(REDACTED) and not is_placeholder(value)
     )

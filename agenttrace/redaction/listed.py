@@ -8,7 +8,7 @@ from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.fields import name_of_field
 from agenttrace.redaction.markup import CELL, MARKUP, NAMED_ELEMENT, SNAPSHOT
 from agenttrace.redaction.naming import Names, may_be_word
-from agenttrace.redaction.values import is_name, is_opaque, is_placeholder, says_something
+from agenttrace.redaction.values import is_name, is_opaque, is_phrase, is_placeholder, says_something
 
 _OPTION = re.compile(
     r"""(?<!\S)--?(?P<name>[A-Za-z][\w-]{2,60})[ \t]+(?!-)"""
@@ -33,14 +33,22 @@ CALLS = ("uth(", "ogin(", "ogIn(", "og_in(", "ignin(", "ignIn(", "ign_in(", "uth
 """What stands in each text with such a call."""
 LISTED_SIGNS = ('",', "',")
 _ENTRY = re.compile(
-    r"""(?<!\w)[Nn]ame["']?:[ \t]*["']?(?P<name>[\w.-]{2,60})["']?[ \t]*\r?\n"""
-    r"""[ \t]*["']?[Vv]alue["']?:[ \t]*["']?(?P<value>[^\s"'{}\[\]][^\s"']*)["']?[ \t]*(?=\r?\n|\Z)"""
+    r"""(?<!\w)(?:[Nn]ame|[Kk]ey)["']?:[ \t]*["']?(?P<name>[\w.-]{2,60})["']?[ \t]*\r?\n"""
+    r"""[ \t]*["']?[Vv]alue["']?:[ \t]*(?P<quote>["'])?"""
+    r"""(?P<value>(?(quote)(?:(?!(?P=quote))[^\\\n]|\\.|''){1,4096}(?=(?P=quote))|[^\s"'{}\[\]][^\s"']*))"""
+    r"""["']?[ \t]*(?=\r?\n|\Z)"""
 )
 """An entry of YAML on two lines, as the environment of a container is written."""
+_INVALID = re.compile(
+    r"""(?m)^(?P<name>[\w.-]{1,200})\r?\n[ \t]+[^\n]{1,1000}?, input_value=(?P<quote>["'])?"""
+    r"""(?P<value>(?(quote)(?:(?!(?P=quote))[^\\\n]|\\.){1,1000}|[^\s,\]{\['"][^,\]\n]{0,200}))"""
+)
+"""A field's error as pydantic writes it: the name on a line, the value below."""
 FORMS = (
     ("--", ("--",), _OPTION),
     *MARKUP,
     (":", ("alue",), _ENTRY),
+    ("=", ("input_value=",), _INVALID),
     (",", LISTED_SIGNS, _LISTED),
     (",", CALLS, CALLED),
     (",", ("set_password(",), PASSWORD_SET),
@@ -72,11 +80,11 @@ def _is_secret(match: re.Match[str], pattern: re.Pattern[str], names: Names) -> 
         name = name_of_field(match["name"], names)
         return name is not None and names.hides(name, value) and not says_something(value)
     if pattern in (CALLED, PASSWORD_SET):
-        return names.is_secret("password") and is_opaque(value)
+        return names.is_secret("password") and (is_opaque(value) or is_phrase(value))
     if not _hides(names, last_name(match["name"]), value):
         return False
     if pattern is _ENTRY:
-        return not says_something(value)
+        return not says_something(value) and (" " not in value or is_phrase(value))
     if pattern in (CELL, NAMED_ELEMENT):
         return is_opaque(value)
     if pattern not in (_OPTION, _LISTED):

@@ -49,11 +49,12 @@ NAMES: tuple[NameRule, ...] = (
         "Rails, detect-secrets",
         "last word",
         _words(
-            "pass pat salt seed mnemonic pgpass keypass storepass ldappass smtppass userpass dbpass rootpw dbpw "
+            "pass pat salt pgpass keypass storepass ldappass smtppass userpass dbpass rootpw dbpw "
             "requirepass masterauth bindpw"
         ),
         "if opaque",
     ),
+    NameRule("seeds", "BIP 39", "last word", _words("seed mnemonic"), "if opaque"),
     NameRule("PINs", "Rails", "last word", _words("pin pins puk"), "four digits"),
     NameRule(
         "passwords in other languages",

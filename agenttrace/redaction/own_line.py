@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from agenttrace.core.marks import REDACTED
-from agenttrace.redaction.values import is_measure, is_opaque, is_placeholder
+from agenttrace.redaction.values import is_opaque, is_phrase, is_placeholder
 
 _BEFORE = re.compile(
     r"""(?:[ \t]{0,9}\d{1,7}[ \t]{0,3}[\t→:|]|[\w./-]{1,160}:\d{1,7}[:-]|[+-])?[ \t>*`_-]{0,40}"""
@@ -59,7 +59,7 @@ def value_on_line(text: str, place: int, end: int, *, random: bool = False) -> t
     if after["quote"]:
         quoted, quote = after["quoted"], after["quote"]
         # A quote within, doubled as in YAML and SQL, or as in a shell: '\'' .
-        is_value = _is_phrase(quoted) or ((quote == "`" or quote in quoted) and is_opaque(quoted))
+        is_value = is_phrase(quoted) or ((quote == "`" or quote in quoted) and is_opaque(quoted))
         return after.span("quoted") if is_value and REDACTED not in quoted else None
     bare = after["bare"].rstrip(",;")
     if random and not _looks_generated(bare):
@@ -98,11 +98,3 @@ def _looks_generated(text: str) -> bool:
 def several_fields(text: str) -> bool:
     """Returns True if a text goes on with another name and its value: ``…&user=ann``."""
     return _MORE.search(text) is not None
-
-
-def _is_phrase(text: str) -> bool:
-    """Returns True for words with a blank between, of which one is letters and digits, and no measure."""
-    return " " in text.strip() and any(
-        any(map(str.isdigit, word)) and any(map(str.isalpha, word)) and not is_measure(word)
-        for word in text.split()
-    )

@@ -15,7 +15,7 @@ from agenttrace.core.errors import ConfigError
 from agenttrace.core.interruptions import pass_on_interruption
 from agenttrace.core.jsonable import clean_text, jsonable, to_json
 from agenttrace.core.limits import CAPTURED, LONGEST_WHOLE
-from agenttrace.core.marks import REDACTED, Redacted, bytes_of, parted_at_cut
+from agenttrace.core.marks import REDACTED, Redacted, bytes_of, cut, parted_at_cut
 from agenttrace.core.score import Score
 from agenttrace.core.snapshot import EXACT_INT
 from agenttrace.core.span import Span, SpanError
@@ -53,7 +53,7 @@ from agenttrace.redaction.signs import LONGEST_ID, PROSE, Look, is_id, look_at, 
 from agenttrace.redaction.streamed import without_split
 from agenttrace.redaction.texts import has_any, may_have_names, without_named
 from agenttrace.redaction.together import may_hold_secret
-from agenttrace.redaction.values import hides, without_examples
+from agenttrace.redaction.values import hides, is_schema, without_examples, without_random
 
 _CACHES = ("_secret_names", "_rules", "_keys", "_tools")
 """Names, keys and tools for which the result is cached."""
@@ -210,7 +210,9 @@ class Redaction:
         redacted = copy.copy(span)
         redacted.name = self.inside(clean_text(span.name))
         redacted.input = None if span.input is None else self.fields(span.input)
-        redacted.output = None if span.output is None else self.value("output", span.output)
+        is_stream = semconv.ITEMS in span.attributes and type(span.output) is list
+        output = self.stream(span.output) if is_stream else span.output
+        redacted.output = None if output is None else self.value("output", output)
         redacted.attributes = self.fields(span.attributes)
         metadata = span.attributes.get(semconv.METADATA)
         if type(metadata) is dict:  # each item by its own name, as live
@@ -288,7 +290,8 @@ class Redaction:
             self.redacted += 1
             return Redacted(REDACTED, secret_digest(item))
         if type(item) is dict and item and self.is_secret(key):
-            return self.inside(without_examples(item, self._taken_out))
+            clean = without_examples if is_schema(item) else without_random
+            return self.inside(clean(item, self._taken_out))
         return self.inside(item)
 
     def key(self, key: str) -> str:
@@ -310,7 +313,10 @@ class Redaction:
     def _holds_secret_bytes(self, data: Mapping[str, Any]) -> bool:
         """Returns True if recorded bytes, read as text, hold a secret."""
         content = bytes_of(data)
-        return content is not None and not self.is_harmless(without_zeros(content))
+        if content is None:
+            return False
+        text = without_zeros(content)
+        return not self.is_harmless(text if len(content) == data["size"] else cut(f"{text} ", len(text)))
 
     def holds_nothing(self, texts: Collection[str]) -> bool:
         """Returns True if nothing is taken out of any of these texts.

@@ -8,7 +8,8 @@ from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.names import rule_of
 from agenttrace.redaction.naming import Names
 from agenttrace.redaction.shape_search import looks_random
-from agenttrace.redaction.values import is_made_up, is_measure, is_opaque, is_placeholder
+from agenttrace.redaction.unquoted import is_outcome
+from agenttrace.redaction.values import is_made_up, is_measure, is_opaque, is_phrase, is_placeholder
 
 SIGNS = ("pass", "secret", "token", "key", "identified ")
 """What stands in each such text, in lower case."""
@@ -50,6 +51,7 @@ _WINDOW = 80
 _CHANGED = re.compile(r"(?i)\b(?:set|chang|reset|updat|rotat)\w*\s+(?:\S+\s+){0,3}\Z")
 _IN_STATEMENT = re.compile(r"(?i)\b(?:alter|create)\s+(?:user|role|login)\b")
 _LOGIN = re.compile(r"(?i)\b(?:login|user|account)\s+\S+\s+\Z")
+_OF_USER = re.compile(r"(?i)\b(?:user|username|login|account|as|id|uid|and)\b[ =:]{0,3}\S{0,40}[,;]?\s*\Z")
 _AS_VARIABLE = re.compile(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+|-[A-Za-z]\w+")
 """``ENV API_KEY …``, ``-AccessToken …``."""
 _COUNTED = re.compile(
@@ -63,6 +65,7 @@ _SQL_TYPE = re.compile(
 )
 """The type of a column, ``password VARCHAR(255)``."""
 _LONGEST_WORD = 24
+_LONG_WORD = 12
 _LONGEST_QUOTED = 200
 
 
@@ -75,7 +78,7 @@ def without_said(text: str, names: Names) -> tuple[str, int]:
         if match is None or place < done:
             continue
         begin = match.start("value")
-        value = _in_quotes(match) or match["value"].rstrip(".,;:?)*]}")
+        value = _literal(match) or _in_quotes(match) or match["value"].rstrip(".,;:?)*]}")
         if value.isalpha() and len(value) <= _LONGEST_WORD and value[1:].islower():
             continue
         if (
@@ -99,6 +102,22 @@ def _in_quotes(match: re.Match[str]) -> str:
     end = match.string.find(quote, begin, begin + _LONGEST_QUOTED)
     quoted = match.string[begin:end] if end > 0 else ""
     return "" if any(map(str.isspace, quoted)) or "\\" in quoted else quoted
+
+
+_LITERAL = {
+    quote: re.compile(rf"(?:[^{quote}\\\n]|\\[^\n]|{quote}{quote}){{1,{_LONGEST_QUOTED}}}(?={quote})")
+    for quote in "\"'`"
+}
+
+
+def _literal(match: re.Match[str]) -> str:
+    """The whole text in quotes that code types, or SQL sets, also with blanks and escapes; else nothing."""
+    quote = match["quote"]
+    is_typed = match.re is _AFTER and (match["typed"] or match["space"])
+    literal = (
+        _LITERAL[quote].match(match.string, match.start("value")) if is_typed and quote in _LITERAL else None
+    )
+    return literal[0] if literal is not None and (is_opaque(literal[0]) or is_phrase(literal[0])) else ""
 
 
 def places_of_signs(text: str) -> list[int]:
@@ -148,7 +167,7 @@ _IN_CALL = re.compile(r"""[\w)]\(\s*(?:[\w.]+\s*,\s*)?[brf]?\\?["'`][^\n]{0,60}\
 def _is_typed(text: str, match: re.Match[str], value: str, names: Names) -> bool:
     """Returns True for what code types into a field: ``fill("#password", "…")``,
     ``get("#password").type("…")``."""
-    if match["quote"] is None or not is_opaque(value):
+    if match["quote"] is None or not (is_opaque(value) or is_phrase(value)):
         return False
     before = text[max(0, match.start() - _WINDOW) : match.end("rest")]
     if _IN_CALL.search(before) is None:
@@ -175,6 +194,8 @@ def _reads_as_secret(text: str, match: re.Match[str], value: str, word: str, bef
     end = match.start("value") + len(value)
     if text[end : end + 1] in ("(", "[", "{"):  # code
         return False
+    if word in ("pass", "PASS") and _is_verb_or_outcome(match, value, word, before):
+        return False
     if match["dash"] == "|" and not _is_row_of_two(text, match.start(), end):
         return False
     is_password = _PASSWORD.search(word) is not None
@@ -184,7 +205,7 @@ def _reads_as_secret(text: str, match: re.Match[str], value: str, word: str, bef
         if not is_password and not _AS_VARIABLE.fullmatch(word):
             return False
         if match["quote"] is not None and _IN_STATEMENT.search(before) is not None:
-            return is_opaque(value)
+            return is_opaque(value) or is_phrase(value)
         is_numbered = value.isdigit() or _WORD_AND_NUMBER.fullmatch(value) is not None
         return is_made_up(value) and (match["quote"] is not None or not is_numbered)
     if match["verb"] and match["verb"].lower() == "to" and not _CHANGED.search(before):
@@ -194,6 +215,15 @@ def _reads_as_secret(text: str, match: re.Match[str], value: str, word: str, bef
     if value.isdigit():
         return is_password and len(value) >= _SHORTEST_NUMBER and not _COUNTED.match(text, end)
     return is_made_up(value) if is_password else _reads_as_key(value)
+
+
+def _is_verb_or_outcome(match: re.Match[str], value: str, word: str, before: str) -> bool:
+    """Returns True for *pass utf8mb4 here* and ``PASS src/Button2.test.tsx``."""
+    if word == "PASS":
+        return is_outcome(match.string, match.start("value"))
+    if not match["space"] or match["quote"] is not None or _OF_USER.search(before) is not None:
+        return False
+    return not (len(value) >= _LONG_WORD and value.isalnum() and looks_random(value))
 
 
 def _is_row_of_two(text: str, name: int, end: int) -> bool:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from agenttrace.core.marks import REDACTED
 
-VERSION = 4
+VERSION = 5
 """Of the tables of names and shapes: one more whenever a row is added or changed."""
 
 SHORTEST_SECRET = 15
@@ -40,6 +40,8 @@ _GITLEAKS = "gitleaks"
 BEGIN = r"(?<![A-Za-z0-9])"
 """Where a value begins."""
 _END = r"(?![A-Za-z0-9])"
+_STAND_IN = r"(?:\$\{[^}@]*\}|\$\([^)@]*\)|\$(?:[A-Z_][A-Z0-9_]*|[A-Za-z_]+|\d)|\{\{?[^{}@]*\}\}?|%\(\w+\)s|%\w+%|%[sdr]|\*+|<[^<>@]*>)"
+"""What stands in an address where its password would."""
 _HEX_ID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 
@@ -387,7 +389,19 @@ SHAPES: tuple[Shape, ...] = (
         "password of a URL",
         "RFC 3986, detect-secrets",
         ("://",),
-        re.compile(r"""(://[^\s/:@?#"'<>]*:)(?!\[redacted\]@)(?![$<{%*])[^\s/?#"'<>]+@"""),
+        re.compile(rf"""(://[^\s/:@?#"'<>]*:)(?!\[redacted\]@|{_STAND_IN}@)<?[^\s/?#"'<>]+@"""),
+        0,
+        replacement=rf"\1{REDACTED}@",
+        needs="@",
+    ),
+    Shape(
+        "password with signs of a database's URL",
+        "libpq, SQLAlchemy",
+        ("://",),
+        re.compile(
+            r"""(?i)(?<![a-z])((?:postgres(?:ql)?|mysql|mariadb|mongodb|rediss?|amqps?|mssql|oracle|clickhouse|cockroachdb)"""
+            r"""(?:\+\w{1,20})?://[^\s/:@?#"'<>\[]*:)(?!\d{1,5}[/?#])[^\s"'<>@/?#]*[/?#][^\s"'<>@]*@(?=[\w.\[-])"""
+        ),
         0,
         replacement=rf"\1{REDACTED}@",
         needs="@",
@@ -396,7 +410,7 @@ SHAPES: tuple[Shape, ...] = (
         "password of Oracle's JDBC",
         "Oracle",
         (":thin:",),
-        re.compile(r"""(?i)(:thin:[^\s/@"']{1,128}/)(?!\[redacted\]@)(?![$<{%*])[^\s@"'<>]+@"""),
+        re.compile(rf"""(?i)(:thin:[^\s/@"']{{1,128}}/)(?!\[redacted\]@|{_STAND_IN}@)[^\s@"'<>]+@"""),
         0,
         replacement=rf"\1{REDACTED}@",
         needs="@",

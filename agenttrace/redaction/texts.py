@@ -17,7 +17,14 @@ from agenttrace.redaction.listed import (
 )
 from agenttrace.redaction.names import NAME_SIGNS
 from agenttrace.redaction.naming import Names, may_be_word
-from agenttrace.redaction.own_line import several_fields, value_on_line
+from agenttrace.redaction.own_line import value_on_line
+from agenttrace.redaction.unquoted import (
+    end_of_word,
+    ends_literal,
+    is_outcome,
+    is_value,
+    value_of_pair,
+)
 from agenttrace.redaction.values import is_opaque, is_placeholder, says_something
 
 OTHER_MARKS = ("--", "</", '",', "',", "\"'")
@@ -58,8 +65,6 @@ _ANCHOR = re.compile(r"(?:&[A-Za-z][\w-]{0,40}|!!?[A-Za-z][\w:/-]{0,40})[ \t]+(?
 _SAYS_NOTHING = re.compile(r"(?:[HREP]S\d{3}|[$€£]\d+(?:[.,]\d+)*)")
 """An algorithm, ``jwt: RS256``, and a price."""
 _ARN = re.compile(r"arn:[\w:-]*secret\Z")
-_NEXT_FIELD = re.compile(r"&(?:amp;)?[\w.%\[\]-]*=|&&|&\s|&\Z")
-_TO_SPACE = re.compile(r"""[^\s"'`<>(){}]*[^\s"'`<>(){}.,;]""")
 _CMDLET = re.compile(r"(?:Convert|Convertto|ConvertTo|ConvertFrom|Get|New|Read|Import)-[A-Z][A-Za-z]+")
 """``$password = ConvertTo-SecureString …`` of PowerShell."""
 _CODE_FOLLOWS = re.compile(r"""[(\[{]""")
@@ -77,8 +82,6 @@ _REST_OF_WORD = re.compile(r"""[^\r\n"'`<> ]+""")
 _COOKIES = re.compile(r"""\s*[\w.%-]+=[^\r\n"'`<>]*""")
 _BRACKETS = ("[", "(", "{")
 _LONGEST_CUT = 120
-_LONGEST_QUOTED = 300
-_OF_ADDRESS = re.compile(r"""\{(?:[^}\n]|\}\})*\}(?=[;"'\s]|\Z)|[^;\s"']+""")
 _LONGEST_LINE = 200
 _HEADERS = ("authorization",)
 _COOKIE_HEADERS = ("cookie", "cookies", "setcookie")
@@ -215,6 +218,10 @@ class _Reader:
         anchor = _ANCHOR.match(text, begin)
         if anchor is not None:
             begin = anchor.end()
+        if not is_quoted and text[begin : begin + 1] in ('"', "'") and ends_literal(text, place, begin):
+            return begin + 1
+        if name == "PASS" and is_outcome(text, begin):
+            return begin
         is_line = may_be_word(name, self.names) or (not is_quoted and (separator == "=" or name.isupper()))
         line = value_on_line(text, place, self.end, random=not is_line) if is_line or not is_quoted else None
         if line is not None and self.names.hides(name, text[line[0] : line[1]]):
@@ -240,6 +247,10 @@ class _Reader:
         begin = opening.end()
         to_end = _TO_ESCAPED_QUOTE if opening[1] else _TO_QUOTE
         end = _end(to_end[opening[3]], self.text, begin)
+        while (
+            end > begin and self.text.startswith("''", end) and opening[3] == "'"
+        ):  # as SQL and YAML write one
+            end = _end(to_end["'"], self.text, end + 2)
         value = self.text[begin:end]
         if not value or not self.names.hides(name, value) or not (is_data or is_opaque(value)):
             return end
@@ -284,7 +295,7 @@ class _Reader:
 
     def _bare_value(self, name: str, separator: str, place: int, begin: int) -> int:
         text = self.text
-        whole = _value_of_pair(text, name, place, begin, self.end) if separator == "=" else None
+        whole = value_of_pair(text, name, place, begin, self.end) if separator == "=" else None
         if whole is not None and self.names.hides(name, text[whole[0] : whole[1]]):
             return self._take(*whole)
         match = _BARE.match(text, begin)
@@ -296,22 +307,22 @@ class _Reader:
         value = match[0] if match.end() <= self.end else text[begin : self.end]
         value = value.rstrip(".") if separator == ":" else value
         end = begin + len(value)
-        if text[end : end + 1] == "&" and may_be_word(name, self.names) and not _NEXT_FIELD.match(text, end):
-            end = min(_end(_TO_SPACE, text, end), self.end)
+        if text[end : end + 1] in ("&", ",") and may_be_word(name, self.names):
+            end = min(end_of_word(text, end), self.end)
             value = text[begin:end]
-        if not self.names.hides(name, value) or is_placeholder(value):
+        if not is_value(name, value, self.names):
             return begin
         if separator == ":":
             if _SAYS_NOTHING.fullmatch(value) or (
                 name.lower() == "secret" and _ARN.search(text, max(0, place - 200), place)
             ):
                 return begin
-            is_value = (
+            is_secret = (
                 (is_opaque(value) and len(value) > 4)
                 or (value.isdecimal() and len(value) > 2 and _OF_NUMBERS.search(name) is not None)
                 or self._is_line(name, value, place, end)
             )
-            return self._take(begin, end) if is_value else begin
+            return self._take(begin, end) if is_secret else begin
         if (end < self.end and _CODE_FOLLOWS.match(text, end)) or _CMDLET.fullmatch(value):
             return begin
         if _BRACKET_FOLLOWS.match(text, end) and not is_opaque(value):
@@ -342,29 +353,6 @@ class _Reader:
 _LINE_OF_NAME = re.compile(r"""[ \t>-]{0,40}["']?[\w.-]{1,80}["']?[ \t]*""")
 _LINE_ENDS = re.compile(r"[ \t]*(?:#[^\n]*)?(?:\r?\n|\Z)")
 _ONE_WORD = ("basic", "bearer", "token", "apikey", "api-key", "negotiate", "ntlm", "ghtoken", "sso-key")
-
-
-def _value_of_pair(text: str, name: str, place: int, begin: int, end: int) -> tuple[int, int] | None:
-    """Where the value stands of a pair in quotes, ``-e 'DB_PASSWORD=…'``, or of an address, ``;PWD=…;``.
-
-    None where it is no such pair, or what stands there are several.
-    """
-    first = place - len(name)
-    before = text[first - 1 : first]
-    if not before or begin != place + 1 or text[first:place] != name:
-        return None
-    if before == ";" or (before == " " and text[first - 2 : first - 1] == ";"):
-        match = _OF_ADDRESS.match(text, begin, end)
-        last = begin if match is None else match.end()
-        if text[begin : begin + 1] == "{" and text[last - 1 : last] == "}":
-            begin, last = begin + 1, last - 1
-    elif before in "\"'":
-        last = text.find(before, begin, min(end, begin + _LONGEST_QUOTED))
-    else:
-        return None
-    value = text[begin:last]
-    is_value = last > begin and is_opaque(value) and not several_fields(value) and not is_placeholder(value)
-    return (begin, last) if is_value and REDACTED not in value else None
 
 
 def _bare_name(name: str) -> str:

@@ -44,6 +44,11 @@ _SHORTEST_MADE_UP = 6
 
 
 _OPAQUE = ("if opaque", "four digits")
+_PASSWORDS, _SEEDS, _SESSIONS = "passwords", "seeds", "sessions"
+"""Rows with values of their own: all texts; words, and no numbers that a generator begins with; no dates."""
+_PUBLIC = re.compile(r"0x[0-9a-fA-F]{40}|S-1-\d+(?:-\d+)+")
+"""The address of a contract (EIP-55), a user's id of Windows."""
+_NUMBERED = re.compile(r"[A-Za-z]+[-_ ]\d{1,3}")
 SMALLEST_PIN = 1_000
 
 
@@ -113,6 +118,18 @@ def is_schema(value: dict[Any, Any]) -> bool:
     )
 
 
+def without_random(data: Any, taken_out: Any) -> Any:
+    """The data without long texts that are random: what a session or a pin is described by stays."""
+    if type(data) is list:
+        return [without_random(item, taken_out) for item in data]
+    if type(data) is dict:
+        return {key: without_random(item, taken_out) for key, item in data.items()}
+    is_secret = type(data) is str and _RANDOM.fullmatch(data) is not None and is_opaque(data)
+    return taken_out(data) if is_secret else data
+
+
+_RANDOM = re.compile(r"(?![0-9a-f]{8}-[0-9a-f]{4}-)(?=[^\s]*\d)(?=[^\s]*[A-Za-z])[A-Za-z0-9+/=_~.-]{16,}")
+"""Letters and digits as a session's id has them, but no UUID: it names a thing."""
 _EXAMPLES = ("default", "const", "enum", "example", "examples")
 
 
@@ -143,13 +160,20 @@ def hides(rule: NameRule | None, value: Any) -> bool:
         return True
     if kind is bool or value == "" or value == []:
         return False
+    if (kind is int or kind is float) and rule.what == _SEEDS:
+        return False
     if kind is int:
         smallest = SMALLEST_PIN if rule.weight == "four digits" else SMALLEST_NUMBER
         return rule.weight == "numbers too" or abs(value) >= smallest
     if kind is float:
         return rule.weight == "numbers too"
     if kind is dict:
-        return not rule.what.startswith(_OF_PEOPLE) and not is_schema(value) and value not in _MATCHERS
+        return (
+            rule.weight not in _OPAQUE
+            and not rule.what.startswith(_OF_PEOPLE)
+            and not is_schema(value)
+            and value not in _MATCHERS
+        )
     if kind is list:
         return rule.weight not in _OPAQUE and not all(type(item) is bool or item is None for item in value)
     return not isinstance(value, str) or _hides_text(rule, value)
@@ -161,6 +185,12 @@ _SLASH_BEFORE = re.compile(r"/[A-Za-z]+[^/\s.]*\d[^/\s.]*")
 
 def _hides_text(rule: NameRule, text: str) -> bool:
     if _STAND_IN.fullmatch(text.strip()) or (_is_path(text) and not _SLASH_BEFORE.fullmatch(text)):
+        return False
+    if rule.what != _PASSWORDS and _PUBLIC.fullmatch(text):
+        return False
+    if rule.what == _SEEDS and text.isdigit():
+        return False
+    if rule.what == _SESSIONS and (is_measure(text) or _NUMBERED.fullmatch(text)):
         return False
     if rule.weight in _OPAQUE:
         return is_opaque(text) or _SEED_PHRASE.fullmatch(text) is not None
@@ -200,3 +230,11 @@ def is_made_up(text: str) -> bool:
     has_digit, has_letter = any(map(str.isdigit, text)), any(map(str.isalpha, text))
     is_mixed = has_letter and (has_digit or _SIGN_WITHIN.search(text) is not None)
     return len(text) >= _SHORTEST_MADE_UP and (is_mixed or (text.isalpha() and _has_mixed_case(text)))
+
+
+def is_phrase(text: str) -> bool:
+    """Returns True for words with a blank between, of which one is letters and digits, and no measure."""
+    return " " in text.strip() and any(
+        any(map(str.isdigit, word)) and any(map(str.isalpha, word)) and not is_measure(word)
+        for word in text.split()
+    )

@@ -24,7 +24,7 @@ from agenttrace.tracing.context import current
 from agenttrace.tracing.delivery import Delivery
 from agenttrace.tracing.flush_result import FlushResult, NotStored
 from agenttrace.tracing.freeze import Frozen, shortened
-from agenttrace.tracing.process_end import LEFT, Patience, of_a_child, of_this_process, wait_at_end
+from agenttrace.tracing.process_end import LEFT, Patience, of_a_child, of_this_process, say_lost, wait_at_end
 from agenttrace.tracing.record import OFF, Record, Scope
 
 MAX_QUEUED = 200_000
@@ -203,7 +203,7 @@ class Pipeline:
     def store_here(self) -> None:
         """Store what is in the queue on the calling thread, without a worker. Never raises."""
         if sys.is_finalizing():  # modules are being taken apart: nothing can be stored any more
-            return
+            return say_lost()
         token, holder = current.set(OFF), object()
         try:
             self._store(holder)
@@ -278,6 +278,7 @@ class Pipeline:
     def flush_at_end_of_child(self) -> None:
         """Store, then export, at the end of a child of multiprocessing."""
         self._flush_patiently(of_a_child())
+        self._say_what_is_left()
 
     def finish_up(self, patience: Patience) -> None:
         """Flush at the end of the process, and stop the worker, which could die at any moment from here on.
@@ -288,6 +289,7 @@ class Pipeline:
             self._flush_patiently(patience)
         finally:
             self._stop(max(patience.left(), _LAST_SECONDS))
+            self._say_what_is_left()
             self._delivery.end(self._losses())
             self.entrance = AtOnce(self.queue, self.store_here)
             # Traces under way. They are searched here, so that no call needs to register its trace.
@@ -301,12 +303,14 @@ class Pipeline:
         return {reason: count for reason, count in {**lost, "left_at_end": self._waiting()}.items() if count}
 
     def _flush_patiently(self, patience: Patience) -> None:
-        """Flush for as long as spans get through, and say what is lost where they do not."""
-        result = self.store_all(patience.allow_for(self._delivery.last_write), patience)
-        if result.pending:
-            self._delivery.say("left at the end", LEFT.format(result.pending))
+        """Flush for as long as spans get through."""
+        self.store_all(patience.allow_for(self._delivery.last_write), patience)
         if not self.closed:
             self._delivery.flush_exporters(min(patience.left(), of_this_process().left()))
+
+    def _say_what_is_left(self) -> None:
+        if left := self._result().pending:
+            self._delivery.say("left at the end", LEFT.format(left))
 
     def shutdown(self, timeout: float = 5.0) -> FlushResult:
         """Store what waits, stop the worker, close the store. A second call does nothing."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
 import weakref
+from collections.abc import Callable
 from typing import Protocol
 
 from agenttrace.process.fork_and_exit import at_exit
@@ -24,6 +26,26 @@ LEFT = (
     "the process ended before everything was stored, spans lost: {}; call tracer.flush(timeout=) before, "
     "or find out with `agenttrace doctor` why the store is slow"
 )
+
+
+_TOO_LATE = (
+    b"agenttrace: a call ended while Python was taking its modules apart, and was not stored: "
+    b"close or delete what makes such calls (__del__, a generator that is left half read) before the end\n"
+)
+_said: list[bytes] = []
+
+
+def say_lost(
+    said: list[bytes] = _said, words: bytes = _TOO_LATE, write: Callable[[int, bytes], int] = os.write
+) -> None:
+    """Say on stderr, once, that a span is lost because modules are taken apart: their names are gone, so that
+    neither logging nor a store works."""
+    if not said:
+        said.append(words)
+        try:
+            write(2, words)
+        except OSError:  # stderr is closed
+            pass
 
 
 class Patience:

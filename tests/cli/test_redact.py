@@ -224,6 +224,24 @@ class TestWhatStandsBesideTheSpans:
         store.close()
 
 
+def test_a_secret_in_the_pieces_of_a_stream_is_taken_out(tmp_path):
+    path = tmp_path / "stream.db"
+    tracer = Tracer("shop", store=str(path), redact="off")
+
+    @tracer.observe(span_type="llm")
+    def stream():
+        yield from ("the key is ", KEY[:4], KEY[4:], " and the door is open")
+
+    list(stream())
+    tracer.shutdown()
+    assert run("--where", "project:shop", "--yes", "--store", str(path)).exit_code == 0
+    store = SQLiteStore(path)
+    trace_id = store.traces(limit=1)[0].trace_id
+    assert store.trace(trace_id).spans[0].output == ["the key is [redacted] and the door is open", "", "", ""]
+    store.close()
+    assert KEY[4:].encode() not in bytes_of(path)
+
+
 @pytest.fixture
 def run_without_traces(tmp_path):
     """A run of a function that records no call, and a dataset, that were stored without redaction."""

@@ -95,3 +95,24 @@ def test_what_json_and_repr_write_is_spelled_out_as_it_was(text):
     if halves:
         assert spelled_out(json.dumps(text)[1:-1]) == text
         assert spelled_out(repr(text)[1:-1]) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "don't\nC:\\Users\\ann\\notes\n{}\nisn't\nlast",
+        "It's a note.\nC:\\new\\table\\x.txt\nkey = {}\nDon't forget.\nlast",
+        "it's in C:\\new\\aaa\\{} isn't it",
+        '"C:\\new\\aaa": {}, "\\d+\\.", \'\\w\'',
+        'a "literal \\u00e9\\ud83d\\ude00 \\x41 {} \\/ \\q" and more',
+    ],
+)
+def test_the_text_around_a_secret_stays_as_it_was(text):
+    assert Redaction().inside(text.format(KEY)) == text.format(REDACTED)
+
+
+@given(st.lists(st.sampled_from(["\\", "n", '"', "'", "a", " ", "\n", "\\ud83d", "\\ude00", "é", KEY])))
+def test_no_sign_around_a_secret_is_changed(parts):
+    text = " ".join(parts)
+    kept = Redaction().inside(text)
+    assert kept.replace(REDACTED, KEY) == text

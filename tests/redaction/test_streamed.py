@@ -7,6 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agenttrace import Tracer
+from agenttrace.core import semconv
+from agenttrace.core.span import Span
+from agenttrace.redaction import Redaction
 from agenttrace.redaction.streamed import without_split
 
 KEY = "gh" + "p_" + "a1B2c3D4" * 5
@@ -124,3 +127,27 @@ def test_of_bytes_that_hold_a_secret_in_pieces_nothing_is_left(tracer):
     assert [piece["$bytes"] for piece in secret] == ["[redacted]", "[redacted]"]
     assert [piece["size"] for piece in plain] == [6, 5]
     assert "[redacted]" not in str(plain)
+
+
+def test_a_stream_that_was_recorded_elsewhere_is_redacted_as_one(tracer):
+    pieces = ["my key gh", KEY[2:]]
+    span = Span(trace_key=1, span_key=2, name="s", output=pieces, attributes={semconv.ITEMS: 2})
+    assert Redaction().span(span).output == ["my key [redacted]", ""]
+
+
+@pytest.mark.parametrize(
+    ("secret", "kept"),
+    [
+        (b"postgres://ann:Zx9Q7vT2mK5@db/x", 26),
+        (b"gh" + b"p_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zQQ", 33),
+        (b"AI" + b"zaaB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z1", 38),
+    ],
+)
+def test_bytes_that_were_cut_inside_a_secret_are_redacted(tracer, secret, kept):
+    before = b"x" * (1_023 - kept) + b" "
+    with tracer.capture() as captured:
+        tracer.observe(lambda body: None)(before + secret + b" and more" * 10)
+        tracer.observe(lambda body: None)(before + b"harmless words that go on" * 10)
+    cut, harmless = (span.input["body"]["$bytes"] for span in captured.trace.spans)
+    assert cut == "[redacted]"
+    assert "[redacted]" not in harmless

@@ -89,6 +89,57 @@ def test_a_stuck_store_gets_no_more_than_the_patience_and_what_is_lost_is_said(t
     assert "tracer.flush(timeout=)" in said
 
 
+def test_nothing_is_said_to_be_lost_where_nothing_waits_though_no_time_is_left(caplog):
+    """As where one tracer's exporter has used up the patience of all."""
+    tracer = Tracer("test", store=Sink())
+    tracer.observe(lambda: None)()
+    assert tracer.flush()
+    with caplog.at_level(logging.WARNING, "agenttrace"):
+        for _ in range(20):
+            tracer._pipeline.finish_up(Patience(0.0))
+    assert "spans lost" not in caplog.text
+    tracer.shutdown()
+
+
+_WHILE_TAKEN_APART = """
+import os
+from agenttrace import Tracer
+
+tracer = Tracer("late", store={path!r})
+work = tracer.observe(lambda x: x)
+
+class Connection:
+    def __init__(self):
+        self.work = work
+
+    def __del__(self):
+        os.write(1, str(self.work(9)).encode())
+
+@tracer.observe
+def pages():
+    try:
+        yield 1
+    finally:
+        os.write(1, str(work(2)).encode())
+
+connection, left_open = Connection(), pages()
+next(left_open)
+work(1)
+"""
+
+
+def test_calls_while_modules_are_taken_apart_work_and_are_said_to_be_lost(tmp_path):
+    path = tmp_path / "traces.db"
+    code = _WHILE_TAKEN_APART.format(path=str(path))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0
+    assert sorted(done.stdout) == ["2", "9"]
+    assert done.stderr.count("\n") == 1
+    assert "was not stored" in done.stderr
+    with sqlite3.connect(path) as db:
+        assert db.execute("SELECT count(*) FROM spans").fetchone() == (1,)
+
+
 def test_a_first_write_may_take_longer_than_the_patience(tracer, sink, caplog):
     """As where many processes begin at once on a busy machine, and each has to import the store."""
     original = sink.write

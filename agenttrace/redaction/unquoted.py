@@ -1,0 +1,90 @@
+"""Where a value ends that stands in no quotes of its own: in a pair in quotes, in an address, as a word of a
+shell."""
+
+from __future__ import annotations
+
+import re
+
+from agenttrace.core.marks import REDACTED
+from agenttrace.redaction.naming import Names
+from agenttrace.redaction.own_line import several_fields
+from agenttrace.redaction.shape_search import looks_random
+from agenttrace.redaction.values import is_opaque, is_phrase, is_placeholder
+
+_LONGEST_QUOTED = 300
+_OF_ADDRESS = re.compile(r"""\{(?:[^}\n]|\}\})*\}(?=[;"'\s]|\Z)|[^;\s"']+""")
+_NEXT_FIELD = re.compile(r"&(?:amp;)?[\w.%\[\]-]*=|&&|&\s|&\Z")
+_WITH_COMMAS = re.compile(
+    r"""(?:,(?=[^\s,]{0,60}\d)(?=[^\s,]{0,60}[A-Za-z])[^\s"'`&;,<>(){}\[\]|=:]{4,})+(?=[\s"'`]|\Z)"""
+)
+"""A word that goes on behind a comma, which ends none in a shell; no field of its own."""
+_TO_SPACE = re.compile(r"""[^\s"'`<>(){}]*[^\s"'`<>(){}.,;]""")
+
+
+def end_of_word(text: str, end: int) -> int:
+    """Where a word goes on to that seems to end before ``&`` or a comma; `end` where it does not."""
+    pattern = _WITH_COMMAS if text[end] == "," else _TO_SPACE
+    match = None if _NEXT_FIELD.match(text, end) else pattern.match(text, end)
+    return end if match is None else match.end()
+
+
+_NUMBER = re.compile(r"\d{1,4}|\d{1,9}\.\d{1,9}")
+_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
+_OF_TESTS = re.compile(r"(?:[ \t]*---[ \t]+)?PASS:?[ \t]+")
+_TESTED = re.compile(r"[A-Za-z][\w./:@\[\]-]*(?=\s|\Z)")
+_AFTER_LITERAL = re.compile(r"""["'](?:\s*(?:[+,)\]};&%]|\.\w{1,30}\()|[ \t]*(?:\r?\n|\Z))""")
+_LONGEST_LINE = 300
+
+
+def is_outcome(text: str, begin: int) -> bool:
+    """Returns True where after ``PASS`` stands what was tested: ``--- PASS: TestParse2 (0.00s)``,
+    ``PASS src/Button2.test.tsx``."""
+    line = text.rfind("\n", max(0, begin - _LONGEST_LINE), begin) + 1
+    head, tested = _OF_TESTS.fullmatch(text, line, begin), _TESTED.match(text, begin)
+    if head is None or tested is None:
+        return False
+    return "---" in head[0] or "test" in tested[0].lower() or not tested[0].isalnum()
+
+
+def is_value(name: str, value: str, names: Names) -> bool:
+    """Returns True for what may be the value of a secret's name: no stand-in, no count, no name in code."""
+    if not names.hides(name, value) or is_placeholder(value):
+        return False
+    if _NUMBER.fullmatch(value):
+        return names.hides(name, float(value) if "." in value else int(value))
+    return _DOTTED.fullmatch(value) is None or any(map(looks_random, value.split(".")))
+
+
+def ends_literal(text: str, place: int, quote: int) -> bool:
+    """Returns True for a quote that ends a literal which began before, as in code: ``"token=" + token``.
+
+    `place` is that of the separator before it.
+    """
+    if _AFTER_LITERAL.match(text, quote) is None:
+        return False
+    line = text.rfind("\n", max(0, place - _LONGEST_LINE), place) + 1
+    return text.count(text[quote], max(line, place - _LONGEST_LINE), place) % 2 == 1
+
+
+def value_of_pair(text: str, name: str, place: int, begin: int, end: int) -> tuple[int, int] | None:
+    """Where the value stands of a pair in quotes, ``-e 'DB_PASSWORD=…'``, or of an address, ``;PWD=…;``.
+
+    None where it is no such pair, or what stands there are several.
+    """
+    first = place - len(name)
+    before = text[first - 1 : first]
+    if not before or begin != place + 1 or text[first:place] != name:
+        return None
+    if before == ";" or (before == " " and text[first - 2 : first - 1] == ";"):
+        match = _OF_ADDRESS.match(text, begin, end)
+        last = begin if match is None else match.end()
+        if text[begin : begin + 1] == "{" and text[last - 1 : last] == "}":
+            begin, last = begin + 1, last - 1
+    elif before in "\"'":
+        last = text.find(before, begin, min(end, begin + _LONGEST_QUOTED))
+    else:
+        return None
+    value = text[begin:last]
+    is_secret = is_opaque(value) or is_phrase(value)
+    is_one = last > begin and is_secret and not several_fields(value) and not is_placeholder(value)
+    return (begin, last) if is_one and REDACTED not in value else None

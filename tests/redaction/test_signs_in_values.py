@@ -1,0 +1,88 @@
+"""Passwords with blanks, commas, quotes, escapes and percent signs in them, in each form of text."""
+
+import pytest
+
+from agenttrace.core.marks import REDACTED
+from agenttrace.redaction import Redaction
+
+WORD = "Tr0ub4dor3xY"
+PHRASE = f"ab {WORD} ef"
+URLS = [
+    *(
+        f"mysql+pymysql://root:{first}{WORD}@db:3306/shop"
+        for first in ("%40", "%23", "%25", "$", "*", "<", "{")
+    ),
+    *(f"connect postgresql://ann:pa{sign}{WORD}@db.internal/shop" for sign in "/#?"),
+    f"redis://:%24{WORD}@h:6379/0",
+]
+WORDS = [
+    f"PGPASSWORD=ab,{WORD} psql -h db",
+    f"export DB_PASSWORD=ab,{WORD} && run",
+    f"tool --password=ab,{WORD} --verbose",
+]
+LITERALS = [
+    rf'page.fill("#password", "ab\"{WORD}")',
+    rf'page.fill("#password", "ab\\{WORD}")',
+    f'await page.fill("#password", "{PHRASE}");',
+    f"page.locator('#password').fill('{PHRASE}')",
+    f"auth=('ann', '{PHRASE}')",
+    f"HTTPBasicAuth('ann', '{PHRASE}')",
+    f'user,password,z\na,"{PHRASE}",1\n',
+    f"| user | password |\n|---|---|\n| a | {PHRASE} |\n",
+    f"Server=h;UID=a;PWD={{{PHRASE}}};X=1",
+    f"ALTER USER a PASSWORD '{PHRASE}'",
+    f"UPDATE u SET password='ab''{WORD}' WHERE z=1",
+    f"ALTER USER a PASSWORD 'ab''{WORD}'",
+    f"a: 1\npassword: 'ab''{WORD}'\nb: 2",
+    f"DB_PASSWORD='ab'\\''{WORD}'",
+    f'<input type="password" name="password" value="ab\\{WORD}">',
+    *(
+        f'- name: DB_PASSWORD\n  value: "{value}"\n- name: X\n  value: "1"\n'
+        for value in (PHRASE, f"ab'{WORD}", f'ab\\"{WORD}', f"[ab]{WORD}")
+    ),
+]
+HARMLESS = [
+    *(
+        f"postgres://ann:{stand_in}@h/d"
+        for stand_in in (
+            "${DB_PASS}",
+            "$DB_PASS",
+            "$password",
+            "{p}",
+            "{{ p }}",
+            "%s",
+            "%(p)s",
+            "***",
+            "<password>",
+            "%P%",
+        )
+    ),
+    "http://h:8080/p?email=a@b.c",
+    "postgres://h:5432/db?email=a@b",
+    "ssh://github.com:org/repo@v1",
+    "redis://[::1]:6379/x@y",
+    "fill('#username', 'ann lee 9x9')",
+    '- name: password\n  value: "Enter your password"\n',
+    'user,password,z\na,"must be set",1\n',
+    "ALTER USER a PASSWORD 'see the docs'",
+    "password: '' + ''",
+    "password='' ''",
+]
+
+
+@pytest.mark.parametrize("text", [*URLS, *WORDS, *LITERALS])
+def test_nothing_of_a_password_is_left_whatever_signs_it_has(text):
+    kept = Redaction().inside(text)
+    assert REDACTED in kept
+    assert WORD[:5] not in kept
+    assert text[:5] == kept[:5]
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_what_only_stands_where_a_password_would_is_left_alone(text):
+    assert Redaction().inside(text) is text
+
+
+def test_a_password_in_a_url_leaves_the_rest_of_it():
+    assert Redaction().inside(URLS[0]) == f"mysql+pymysql://root:{REDACTED}@db:3306/shop"
+    assert Redaction().inside(URLS[7]) == f"connect postgresql://ann:{REDACTED}@db.internal/shop"
