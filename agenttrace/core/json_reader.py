@@ -72,6 +72,20 @@ def lenient_json(text: str | bytes) -> Any:
         raise InvalidJSON(str(error)) from None
 
 
+def lenient_json_at(text: str, pos: int) -> tuple[Any, int]:
+    """Read what `lenient_json` reads from `pos` on; return it and where it ends.
+
+    Raises:
+        InvalidJSON: no JSON begins there; its `pos` is how far it could be read.
+    """
+    try:
+        return _LENIENT.raw_decode(text, pos)
+    except json.JSONDecodeError as error:
+        raise InvalidJSON(error.msg, error.pos) from None
+    except (ValueError, RecursionError) as error:
+        raise InvalidJSON(str(error), len(text)) from None
+
+
 def plain_json(text: str) -> Any:
     """Read what `lenient_json` reads, where all its numbers are kept as they are: integers of fewer than 600
     digits, floats that are finite.
@@ -108,11 +122,24 @@ def json_or_literal(text: str) -> Any:
         if not text.startswith(_LITERALS):
             return text
     try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+        return python_literal(text)
+    except InvalidJSON:
         return text
 
 
+def python_literal(text: str) -> Any:
+    """Read a Python literal, as `repr` writes a value of plain types.
+
+    Raises:
+        InvalidJSON: it is none.
+    """
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError) as error:
+        raise InvalidJSON(f"not a Python literal: {error}") from None
+
+
+_LENIENT = json.JSONDecoder()
 _LITERALS = ("{", "[", "True", "False", "None")
 _SPACE = re.compile(r"[ \t\r\n]*")
 
