@@ -345,6 +345,10 @@ class Redaction:
         self.redacted = count
         return harmless
 
+    def without_counting(self, text: str) -> str:
+        """The text without secrets, which are not counted: it is kept elsewhere."""
+        return text if len(text) < self.shortest else self._uncounted(self._text, text)
+
     def _text(self, text: str) -> str:
         if "\\" in text and may_have_escaped(text):  # first: to what comes later an escape is a letter
             text, count = without_escaped(text, partial(self._uncounted, self._text_within))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Protocol
 
 from agenttrace.core.jsonable import to_json
-from agenttrace.core.marks import REDACTED
+from agenttrace.core.marks import REDACTED, bytes_of
 from agenttrace.redaction.naming import Names
 from agenttrace.redaction.pairs import keys_beside, may_be_entry, may_be_named, places_of_named
+from agenttrace.redaction.values import is_opaque
 
 _SHORTEST = 4
 """Shorter values are not looked for: they stand in any text by chance."""
@@ -19,8 +20,17 @@ _MOST_PARTS = 10_000
 _CUT = "…[+"
 
 
-def secret_texts(values: Iterable[tuple[str, Any]], names: Names) -> set[str]:
-    """The texts and numbers under secret names in named JSON-safe values, at any depth."""
+class Rules(Names, Protocol):
+    """What a redaction says of names, and what it takes out of a text."""
+
+    def without_counting(self, text: str) -> str:
+        """The text without secrets."""
+        ...
+
+
+def secret_texts(values: Iterable[tuple[str, Any]], names: Rules) -> set[str]:
+    """The texts and numbers under secret names in named JSON-safe values, at any depth, and what is secret
+    within their texts: of ``Bearer …`` what stands after it."""
     texts: set[str] = set()
     waiting: list[tuple[str, Any, bool]] = [(name, value, False) for name, value in values]
     for _ in range(_MOST_PARTS):
@@ -28,6 +38,9 @@ def secret_texts(values: Iterable[tuple[str, Any]], names: Names) -> set[str]:
             break
         name, value, is_secret = waiting.pop()
         is_secret = is_secret or (value is not None and names.is_secret(name) and names.hides(name, value))
+        content = bytes_of(value) if type(value) is dict and "$bytes" in value else None
+        if content is not None:
+            value = content.decode("latin-1")
         if type(value) is dict:
             beside = keys_beside(value, names) if may_be_entry(value) else ()
             waiting += [(key, item, is_secret or key in beside) for key, item in value.items()]
@@ -38,7 +51,28 @@ def secret_texts(values: Iterable[tuple[str, Any]], names: Names) -> set[str]:
                 waiting.append(("", item[begin:] if begin else item, is_secret or begin is not None))
         elif is_secret and type(value) in (str, int, float):
             texts.add(str(value))
+        elif type(value) is str and len(value) >= _SHORTEST_WITHIN:
+            parts = _taken_out(value, names.without_counting(value))
+            texts.update(text for text in parts if is_opaque(text))
     return {text for text in texts if len(text) >= _SHORTEST}
+
+
+def _taken_out(text: str, cleaned: str) -> list[str]:
+    """What stood in a text where there is ``[redacted]`` now; nothing where more was changed."""
+    first, *pieces = cleaned.split(REDACTED)
+    if cleaned is text or not pieces or not text.startswith(first):
+        return []
+    parts: list[str] = []
+    done = len(first)
+    for number, piece in enumerate(pieces, 1):
+        is_last = number == len(pieces)
+        begin = len(text) - len(piece) if is_last else text.find(piece, done) if piece else -1
+        if begin < done or not text.endswith(piece if is_last else ""):
+            return parts
+        part = text[done:begin]
+        parts += (part, part.rpartition(" ")[2])  # of ``Bearer …`` also what the scheme stands before
+        done = begin + len(piece)
+    return parts
 
 
 def without_repeated(text: str, secrets: Iterable[str]) -> str:

@@ -30,6 +30,7 @@ _LATEST = (1 << 63) - 1
 # Whether a row waits is asked of the last range that begins before it: there may be thousands of ranges.
 _OLDEST = """SELECT id, trace_id FROM traces t
     WHERE started_ns < ?4 AND (name IS NOT NULL OR started_ns < ?1)
+    AND (?5 OR id <> (SELECT id FROM traces ORDER BY started_ns DESC LIMIT 1))
     AND NOT EXISTS (SELECT 1 FROM span_rows s CROSS JOIN json_each(?2) d WHERE s.trace = t.id
         AND s.id <= (SELECT last FROM to_send WHERE destination = d.value AND kind = 'spans'
             AND refused IS NULL AND first <= s.id ORDER BY first DESC LIMIT 1))
@@ -160,8 +161,8 @@ def retire(db: sqlite3.Connection, largest: int, written: int = 0) -> int:
     At most 1,000, or twice as many as spans were `written` in this transaction: a file does not grow by the
     many traces of one write, and one that is far too large shrinks bit by bit, without holding up others.
     Returns how many were deleted. Traces whose root has not been stored and that began within a day are
-    never deleted: they may still run. Nor are those that are still to be sent, as long as these are no more
-    than half of all spans: beyond that the oldest are no longer sent.
+    never deleted: they may still run. Nor is the newest, however large. Nor are those that are still to be
+    sent, as long as these are no more than half of all spans: beyond that the oldest are no longer sent.
     """
     if used_bytes(db) <= largest:
         return 0
@@ -183,7 +184,8 @@ def _delete_oldest(
     deleted = 0
     open_since = time.time_ns() - _STILL_OPEN_NS
     destinations = [name for (name,) in db.execute("SELECT DISTINCT destination FROM to_send")]
-    values = (open_since, to_json(destinations), most, began_before)
+    is_by_age = began_before != _LATEST
+    values = (open_since, to_json(destinations), most, began_before, is_by_age)
     for number, trace_id in db.execute(_OLDEST, values).fetchall():
         delete_trace(db, number, trace_id, tables)
         deleted += 1

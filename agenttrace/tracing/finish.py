@@ -93,7 +93,7 @@ def is_stream(extra: dict[str, Any] | None) -> bool:
 
 _new = object.__new__
 
-_CONTAINERS = (dict, list, tuple)
+_MAY_HOLD = (str, dict, list, tuple)
 _MOST_CALLS = 1_000
 """Calls of a trace of which secrets are remembered for the messages of others."""
 
@@ -132,7 +132,7 @@ def _possible_secrets(
         yield "", {name: clean(thaw(v, limits)) for name, v in zip(observed.names, values, strict=False)}
         return
     for name, value in zip(observed.names, values, strict=False):
-        if type(value) is Frozen or type(value) in _CONTAINERS or redaction.is_secret(name):
+        if type(value) is Frozen or type(value) in _MAY_HOLD or redaction.is_secret(name):
             yield name, clean(thaw(value, limits))
 
 

@@ -38,7 +38,7 @@ SECRET = [
     "it's password='Zx9Qv7mK2', ok",
     "password=1234",
     "Tags:\n- Key: DB_PASSWORD\n  Value: Zx9Qv7mK2w8L\n",
-    "password\n  String should have 20 characters [type=string_too_short, input_value='Zx9Qv7mK2', input_type=str]",
+    "password\n  Input should be longer [type=string_too_short, input_value='Zx9Qv7mK2', input_type=str]",
 ]
 
 

@@ -122,3 +122,22 @@ def test_what_is_no_secret_is_left():
 def test_no_long_secret_is_left_in_a_text(secret, before, after):
     text = without_repeated(before + secret + after, [secret])
     assert len(secret) < 8 or secret not in text.replace(REDACTED, "\0") or secret in REDACTED
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "Bearer Zx9Qv7mK2w8Lp4Rt6",
+        "https://ann:Zx9Qv7mK2w8Lp4Rt6@h/x",
+        '{"token": "Zx9Qv7mK2w8Lp4Rt6"}',
+        "TOKEN=Zx9Qv7mK2w8Lp4Rt6\n",
+        ["curl -u ann:Zx9Qv7mK2w8Lp4Rt6 x"],
+        {"token": b"Zx9Qv7mK2w8Lp4Rt6"},
+    ],
+)
+def test_what_is_secret_within_an_argument(tracer, value):
+    def call(argument):
+        raise ValueError("the token Zx9Qv7mK2w8Lp4Rt6 was rejected, not the river")
+
+    (message,) = messages(tracer, call, value)
+    assert message == f"the token {REDACTED} was rejected, not the river"

@@ -37,3 +37,14 @@ def test_a_file_does_not_grow_by_the_many_traces_of_one_write(path):
 def test_a_size_that_is_no_number_of_bytes_is_refused(path, max_bytes):
     with pytest.raises(ConfigError, match="max_bytes is a whole number of bytes, 1 or more, got"):
         SQLiteStore(path, max_bytes=max_bytes)
+
+
+def test_a_trace_that_is_larger_than_the_limit_stays_until_a_newer_one_ends(path):
+    store = SQLiteStore(path, max_bytes=250_000)
+    now = 10**18
+    store.export(a_trace(1, calls=20, start=now))
+    store.export(a_trace(2, calls=8_000, start=now + 1))
+    assert [int(line.trace_id, 16) for line in store.traces()] == [2]
+    store.export(a_trace(3, calls=20, start=now + 2))
+    assert [int(line.trace_id, 16) for line in store.traces()] == [3]
+    store.close()
