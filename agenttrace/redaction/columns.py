@@ -20,6 +20,8 @@ _CELL = {
 """The signs that part columns, and what stands between them."""
 _SPACED = re.compile(r"\S+(?: \S+)*")
 """What stands between two spaces or more: as ``pandas``, ``kubectl`` and others print columns."""
+_SPACED_VALUE = re.compile(r"""[^\s"'`()\[\]{},;:]*[^\s"'`()\[\]{},;:.]""")
+"""No value of code: it has neither quotes nor brackets."""
 _WORD = re.compile(r"\S+")
 _TITLE = re.compile(r"[\w .()/#-]{0,40}")
 _RULE = re.compile(r"[-:=|+ \t\r─│┼├┤┬┴┌┐└┘═║╪╞╡]+")
@@ -64,7 +66,7 @@ def _head(line: str, names: Names) -> _Head | None:
     titles = [line[first:last].strip(_AROUND) for first, last in places]
     in_prose = sign not in "|│ " and any(" " in title for title in titles)
     titles[:1] = [titles[0].rpartition(" ")[2].strip(_AROUND)] if in_prose else titles[:1]
-    if not all(map(_TITLE.fullmatch, titles)):
+    if not all(map(_TITLE.fullmatch, titles)) or (sign.strip(" ") and not _are_several(line, sign, titles)):
         return None
     secret = {place: title for place, title in enumerate(titles) if title and names.is_secret(title)}
     return _Head(sign, places, secret, in_prose) if secret else None
@@ -88,12 +90,19 @@ def _secrets(text: str, start: int, head: _Head, names: Names) -> tuple[list[tup
                 if (
                     _is_secret(name, value, names)
                     and (not head.in_prose or looks_random(value.split()[0]))
+                    and (head.sign.strip(" ") or _SPACED_VALUE.fullmatch(value) is not None)
                     and (head.sign.strip(" ") or is_made_up(value) or _is_mixed(value))
                 ):
                     first = start + line.index(value, first)
                     places.append((first, first + len(value)))
         start += len(line) + 1
     return places, start
+
+
+def _are_several(line: str, sign: str, titles: list[str]) -> bool:
+    """Returns True for the head of a table: code ends lines with a comma, and types begin with ``|``."""
+    line = line.strip()
+    return sum(map(bool, titles)) > 1 or (line[:1] == sign == line[-1:] and len(line) > 1)
 
 
 def _row(line: str, head: _Head) -> list[tuple[int, int]] | None:

@@ -12,10 +12,10 @@ Clean = Callable[[str], str]
 """Returns the text without secrets: the same object where there are none."""
 
 _QUOTED = {
-    '"': re.compile(r'"((?>[^"\\]+|\\[\s\S])*)'),
-    "'": re.compile(r"'((?>[^'\\]+|\\[\s\S])*)"),
+    '"': re.compile(r'"((?>[^"\\\n]+|\\[\s\S])*)'),
+    "'": re.compile(r"'((?>[^'\\\n]+|\\[\s\S])*)"),
 }
-"""A part up to the quote that ends it, or to the end of a text that was cut."""
+"""A part up to the quote that ends it, or to the end of its line, or of a text that was cut."""
 _ESCAPE = re.compile(
     r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U(000[0-9a-fA-F]{5}|0010[0-9a-fA-F]{4})|([\s\S]))"
 )

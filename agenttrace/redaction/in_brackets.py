@@ -6,6 +6,7 @@ import re
 
 from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.naming import Names, may_be_word
+from agenttrace.redaction.unquoted import is_code
 from agenttrace.redaction.values import is_opaque, is_phrase, is_placeholder, says_something
 
 _OPENING = re.compile(
@@ -36,6 +37,8 @@ def without_lists(text: str, names: Names) -> tuple[str, int]:
             continue
         end = _end_of_brackets(text, begin, min(len(text), begin + _LONGEST))
         looked_at = end
+        if is_code(text, begin, end):
+            continue
         places = [
             item.span("value")
             for item in _TEXT.finditer(text, begin, end)

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from agenttrace.core.json_reader import InvalidJSON, lenient_json_at, python_literal
-from agenttrace.core.jsonable import json_like, jsonable
+from agenttrace.core.json_reader import InvalidJSON, lenient_json, lenient_json_at, python_literal
+from agenttrace.core.jsonable import json_like, jsonable, readable_json
 from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.commands import may_have_command
 from agenttrace.redaction.fields import name_of_field
@@ -77,13 +77,16 @@ def without_secrets_of_data(text: str, inside: Inside) -> tuple[str, int]:
 
 
 class _Data(NamedTuple):
-    """Data in a text: where it stands, what it is, its text; the calls in it, where it is no JSON."""
+    """Data in a text: where it stands, what it is, its text, and whether that is JSON, or Python's literal.
+
+    A call in a literal, ``datetime.datetime(2026, 1, 1)``, is None.
+    """
 
     begin: int
     end: int
     value: Any
     text: str
-    calls: list[str] | None
+    is_json: bool
 
     def without(self, inside: Inside) -> str | None:
         """The text of the data without secrets; None where it has none."""
@@ -91,14 +94,84 @@ class _Data(NamedTuple):
             clean = inside(self.value)
             if clean == self.value:
                 return None
-            if self.calls is None:
+            text = self._in_places(clean) or self._by_value(clean, inside)
+            if text is not None:
+                return text
+            if self.is_json:
                 return json_like(clean, self.text)
-            text = repr(clean)
+            return repr(clean)
         except RecursionError:
             return REDACTED
-        for number, call in enumerate(self.calls):
-            text = text.replace(f"'{_CALL_NAME}{number}_'", call)
-        return text
+
+    def _in_places(self, clean: Any) -> str | None:
+        """The text of the data with nothing changed but what `clean` has otherwise; None where that is not
+        told by the order of texts and numbers."""
+        leaves = list(_leaves(self.value, clean))
+        written = [one for one in _LEAF.finditer(self.text) if one["other"] is None]
+        if len(leaves) != len(written) or any(
+            _differs(old, self._read(one)) for (old, _), one in zip(leaves, written, strict=True)
+        ):
+            return None
+        pieces: list[str] = []
+        done = 0
+        for (old, new), one in zip(leaves, written, strict=True):
+            if old is not new and old != new:
+                pieces += (self.text[done : one.start()], _written(new, one[0][0]))
+                done = one.end()
+        text = "".join((*pieces, self.text[done:]))
+        again = self._again(text)
+        return text if again is not None and again.value == clean else None
+
+    def _by_value(self, clean: Any, inside: Inside) -> str | None:
+        """The same by the values themselves, of data whose order is another one: of a set."""
+        changes = {(type(old), old): new for old, new in _leaves(self.value, clean) if old != new}
+
+        def replace(match: re.Match[str]) -> str:
+            old = None if match["other"] else self._read(match)
+            new = changes.get((type(old), old))
+            return match[0] if new is None else _written(new, match[0][0])
+
+        text = _LEAF.sub(replace, self.text)
+        again = self._again(text)
+        return text if changes and again is not None and inside(again.value) == again.value else None
+
+    def _read(self, leaf: re.Match[str]) -> Any:
+        try:
+            return lenient_json(leaf[0]) if self.is_json else python_literal(leaf[0])
+        except InvalidJSON:
+            return None
+
+    def _again(self, text: str) -> _Data | None:
+        return (_json_at if self.is_json else _literal_at)(text, 0, len(text))[0]
+
+
+_TEXT = r"""'(?:[^'\\\n]|\\.)*+'|"(?:[^"\\\n]|\\.)*+\""""
+_CALL = r"""(?<![\w.])[A-Za-z_][\w.]{0,80}\((?:[^()"']|'[^'\n]{0,200}'|"[^"\n]{0,200}"){0,200}\)"""
+_LEAF = re.compile(rf"""(?P<other>{_CALL}|(?:{_TEXT})\s*:)|{_TEXT}|(?<![\w.])-?\d[\d.eE+-]*(?![\w.])""")
+"""A text that is no key, a number; and a call, or a key, which are left as they are."""
+
+
+def _leaves(old: Any, new: Any) -> Iterator[tuple[Any, Any]]:
+    """The texts and numbers of data in their order, each with what it is in `new`."""
+    if type(old) is dict:
+        for key, item in old.items():
+            yield from _leaves(item, new[key] if type(new) is dict and key in new else new)
+    elif type(old) is list:
+        for place, item in enumerate(old):
+            yield from _leaves(item, new[place] if type(new) is list and place < len(new) else new)
+    elif type(old) in (str, int, float):
+        yield old, new
+
+
+def _differs(old: Any, read: Any) -> bool:
+    return type(old) is not type(read) or old != read
+
+
+def _written(value: Any, quote: str) -> str:
+    """A text in quotes, as JSON or Python writes it."""
+    if quote == "'":
+        return repr(str(value))
+    return readable_json(str(value))
 
 
 def _data_in(text: str, end: int) -> Iterator[_Data]:
@@ -123,15 +196,10 @@ def _json_at(text: str, begin: int, end: int) -> tuple[_Data | None, int]:
         value, stop = lenient_json_at(text, begin)
     except InvalidJSON as error:
         return None, begin if error.pos is None else error.pos
-    return (_Data(begin, stop, value, text[begin:stop], None) if stop <= end else None), stop
+    return (_Data(begin, stop, value, text[begin:stop], True) if stop <= end else None), stop
 
 
-_CALL_NAME = "__call_of_"
-_TEXT_OR_CALL = re.compile(
-    r"""(?P<text>'(?:[^'\\\n]|\\.)*+'|"(?:[^"\\\n]|\\.)*+")"""
-    r"""|(?<![\w.])[A-Za-z_][\w.]{0,80}\((?:[^()"']|'[^'\n]{0,200}'|"[^"\n]{0,200}"){0,200}\)"""
-)
-"""A call in a literal, ``datetime.datetime(2026, 1, 1)``, as what a database returns is printed."""
+_TEXT_OR_CALL = re.compile(rf"""(?P<text>{_TEXT})|(?P<call>{_CALL})""")
 
 
 def _literal_at(text: str, begin: int, end: int) -> tuple[_Data | None, int]:
@@ -139,25 +207,13 @@ def _literal_at(text: str, begin: int, end: int) -> tuple[_Data | None, int]:
     stop = _end_of_brackets(text, begin, end)
     if stop < 0:
         return None, end
-    calls: list[str] = []
-
-    def replace(match: re.Match[str]) -> str:
-        if match["text"]:
-            return match[0]
-        calls.append(match[0])
-        return f"'{_CALL_NAME}{len(calls) - 1}_'"
-
     literal = text[begin:stop]
+    plain = _TEXT_OR_CALL.sub(lambda one: one["text"] or "None", literal) if "(" in literal[1:] else literal
     try:
-        plain = (
-            _TEXT_OR_CALL.sub(replace, literal)
-            if "(" in literal[1:] and _CALL_NAME not in literal
-            else literal
-        )
         value = jsonable(python_literal(plain))
     except InvalidJSON:
         return None, stop
-    return _Data(begin, stop, value, literal, calls), stop
+    return _Data(begin, stop, value, literal, False), stop
 
 
 _TOKEN = re.compile(r"""(["'])(?:(?!\1)[^\\]|\\.)*+(?:\1|\\?\Z)|[\[\](){},]""", re.DOTALL)

@@ -8,7 +8,14 @@ from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.fields import name_of_field
 from agenttrace.redaction.markup import CELL, MARKUP, NAMED_ELEMENT, SNAPSHOT
 from agenttrace.redaction.naming import Names, may_be_word
-from agenttrace.redaction.values import is_name, is_opaque, is_phrase, is_placeholder, says_something
+from agenttrace.redaction.values import (
+    is_class,
+    is_name,
+    is_opaque,
+    is_phrase,
+    is_placeholder,
+    says_something,
+)
 
 _OPTION = re.compile(
     r"""(?<!\S)--?(?P<name>[A-Za-z][\w-]{2,60})[ \t]+(?!-)"""
@@ -44,6 +51,7 @@ _INVALID = re.compile(
     r"""(?P<value>(?(quote)(?:(?!(?P=quote))[^\\\n]|\\.){1,1000}|[^\s,\]{\['"][^,\]\n]{0,200}))"""
 )
 """A field's error as pydantic writes it: the name on a line, the value below."""
+_CONSTANT = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Z]{3,10}\d{1,3}")
 FORMS = (
     ("--", ("--",), _OPTION),
     *MARKUP,
@@ -89,10 +97,22 @@ def _is_secret(match: re.Match[str], pattern: re.Pattern[str], names: Names) -> 
         return is_opaque(value)
     if pattern not in (_OPTION, _LISTED):
         return True
+    if pattern is _LISTED and _is_another_name(last_name(match["name"]), value, names):
+        return False
     is_word = is_name(value) or not is_opaque(value.rpartition(" ")[2])
     return not is_word or _is_word_of_option(match, value, names)
 
 
+def _is_another_name(name: str, value: str, names: Names) -> bool:
+    """Returns True in a list of names of code: of classes, of constants, of what has several words."""
+    if is_class(value):
+        return is_class(name) or names.is_secret(value)
+    if _CONSTANT.fullmatch(value):
+        return names.is_secret(value) or _CONSTANT.fullmatch(name) is not None
+    return _SEVERAL_WORDS.fullmatch(value) is not None and _SEVERAL_WORDS.fullmatch(name) is not None
+
+
+_SEVERAL_WORDS = re.compile(r"[a-z]{2,}\d{0,2}(?:_[a-z]{1,20}\d{0,2})+")
 _END_OF_VALUE = re.compile(r"""\s*(?:\Z|[\r\n"'`|&;>)\]]|\\)|[ \t]+-""")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from agenttrace.core.marks import REDACTED
-from agenttrace.redaction.values import is_opaque, is_phrase, is_placeholder
+from agenttrace.redaction.values import is_name_in_code, is_opaque, is_phrase, is_placeholder
 
 _BEFORE = re.compile(
     r"""(?:[ \t]{0,9}\d{1,7}[ \t]{0,3}[\t→:|]|[\w./-]{1,160}:\d{1,7}[:-]|[+-])?[ \t>*`_-]{0,40}"""
@@ -25,13 +25,13 @@ _MORE = re.compile(
 )
 """More fields on the line: its end is not the value's."""
 _CODE = re.compile(
-    r"""(?:await\s|new\s)?[A-Za-z_][\w.]*(?:(?:\?\.|->|::)[\w.]*|(?:\([^()]*(?:\([^()]*\)[^()]*){0,5}\)|\[[^\[\]]*\]|\{[^{}]*\}"""
+    r"""(?:await\s|new\s)?[A-Za-z_][\w.]*(?:(?:\?\.|->|::)[\w.]*|(?:\([^()]*(?:\([^()]*\)[^()]*){0,5}\)|\[[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*){0,5}\]|\{[^{}]*\}"""
     r"""|"[^"]*"|'[^']*')(?:\.[A-Za-z_]\w*)*)+[;,]?|[\w.]*[A-Za-z_][(\[{]|[A-Za-z_]+(?:\.[A-Za-z_]+)+|-?\d[\w.+-]*"""
     r"""|[A-Za-z_.]+(?:\|[A-Za-z_.]+)+"""
 )
 """A call, an index, a name in a module, a type: what code has after ``=`` and ``:``; and a number."""
 _OTHER = re.compile(
-    r"""\(.*\)|\[.*\]|\{.*\}|[(\[{]+|[)\]}]+|[(\[{]["'].*|(?P<quote>["'`]).*(?P=quote)|["'`]{1,3}"""
+    r"""\(.*\)|\[.*\]|\{.*\}|[(\[{]+|[)\]}]+|[(\[{]["'].*|(?P<quote>["'`]).*(?P=quote)[)\]},;]*|["'`]{1,3}"""
 )
 """What is data in brackets, or a text, that is read elsewhere."""
 _SHORTEST = 8
@@ -62,12 +62,15 @@ def value_on_line(text: str, place: int, end: int, *, random: bool = False) -> t
         is_value = is_phrase(quoted) or ((quote == "`" or quote in quoted) and is_opaque(quoted))
         return after.span("quoted") if is_value and REDACTED not in quoted else None
     bare = after["bare"].rstrip(",;")
+    code = bare.rstrip(")]},;:")
     if random and not _looks_generated(bare):
         return None
     if (
         len(bare) < _SHORTEST
         or _CODE.fullmatch(bare)
         or _OTHER.fullmatch(bare)
+        or _CODE.fullmatch(code)
+        or is_name_in_code(code)
         or _MORE.search(bare)
         or is_placeholder(bare)
     ):

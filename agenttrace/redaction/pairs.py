@@ -93,7 +93,7 @@ def _places_in_command(items: Sequence[Any], names: Names) -> dict[int, int]:
 
 def _is_named(name: str, value: str, names: Names) -> bool:
     bare, is_option = name.lstrip("-"), name[:2] == "--"
-    if not (len(name) <= _LONGEST_NAME or is_option) or not names.is_secret(bare):
+    if "*" in name or not (len(name) <= _LONGEST_NAME or is_option) or not names.is_secret(bare):
         return False
     if not names.hides(bare, value) or value[:2] == "--":
         return False

@@ -192,7 +192,7 @@ def _reads_as_secret(text: str, match: re.Match[str], value: str, word: str, bef
     if match["call"] or match["key"]:
         return match["quote"] is not None and is_opaque(value)
     end = match.start("value") + len(value)
-    if text[end : end + 1] in ("(", "[", "{"):  # code
+    if text[end : end + 1] in ("(", "[", "{") or (match["space"] and "(" in value):  # code
         return False
     if word in ("pass", "PASS") and _is_verb_or_outcome(match, value, word, before):
         return False
@@ -221,6 +221,8 @@ def _is_verb_or_outcome(match: re.Match[str], value: str, word: str, before: str
     """Returns True for *pass utf8mb4 here* and ``PASS src/Button2.test.tsx``."""
     if word == "PASS":
         return is_outcome(match.string, match.start("value"))
+    if match["space"] and ("=" in value or "(" in value):
+        return True
     if not match["space"] or match["quote"] is not None or _OF_USER.search(before) is not None:
         return False
     return not (len(value) >= _LONG_WORD and value.isalnum() and looks_random(value))

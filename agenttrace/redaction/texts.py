@@ -21,6 +21,7 @@ from agenttrace.redaction.own_line import value_on_line
 from agenttrace.redaction.unquoted import (
     end_of_word,
     ends_literal,
+    is_code,
     is_outcome,
     is_value,
     value_of_pair,
@@ -54,6 +55,8 @@ _BARE = re.compile(r"""[^\s"'`&;,<>(){}\[\]|]+""")
 _BARE_OF_URL = re.compile(r"""[^\s"'`&<>]+""")
 _IN_BRACES = re.compile(r"""\{([^{}\s"'=:,]+)\}(?=;|\s|["'`]|\Z)""")
 """``Pwd={…};`` of ODBC."""
+_OF_FORMAT = re.compile(r"[A-Za-z_][\w.]*![rsa]")
+"""``{password!r}``."""
 _OF_NUMBERS = re.compile(r"(?i)(?:\A|[_\W])(?:pin|cvv2?|cvc2?|csc|t?otp|code)\Z")
 """Names of secrets that are a number, which may be a short one."""
 _OF_CODES = frozenset({"code", "Code", "CODE"})
@@ -69,10 +72,13 @@ _CMDLET = re.compile(r"(?:Convert|Convertto|ConvertTo|ConvertFrom|Get|New|Read|I
 """``$password = ConvertTo-SecureString …`` of PowerShell."""
 _CODE_FOLLOWS = re.compile(r"""[(\[{]""")
 _BRACKET_FOLLOWS = re.compile(r"""\s+[(]""")
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_]*(?:\.[A-Za-z_]\w*)*")
+_IDENTIFIER = re.compile(
+    r"[A-Za-z_][A-Za-z_]*(?:\.[A-Za-z_]\w*)*|[a-z]{1,20}\d{0,2}(?:_[a-z]{2,20}\d{0,2}){1,8}"
+)
 _SCHEME = re.compile(
     r"(?i)(basic|bearer|token|digest|api-?key|negotiate|ntlm|hawk|aws4-hmac-sha256|ghtoken|sso-key|oauth)\s+(?=[^\s=])"
 )
+_ONLY_SCHEME = re.compile(r"(?i)(?:basic|bearer|digest|negotiate|oauth)[ ]?")
 _FIELD = r"""\w+=(?:"[^"\r\n]*"|[^\s,"'<>]+)"""
 _FIELDS = re.compile(rf"{_FIELD}(?:\s*,\s*{_FIELD})*")
 """What a scheme with several fields has: ``Token token="…"``, ``Hawk id="…", mac="…"``."""
@@ -81,6 +87,9 @@ _REST_OF_WORD = re.compile(r"""[^\r\n"'`<> ]+""")
 """What a header has after its scheme: a line may have very many of them."""
 _COOKIES = re.compile(r"""\s*[\w.%-]+=[^\r\n"'`<>]*""")
 _BRACKETS = ("[", "(", "{")
+_AFTER_QUOTE = frozenset(".,)]+;")
+"""What code has after a quote that ends a text."""
+_BEFORE_TYPES = ('-> "', "-> '")
 _LONGEST_CUT = 120
 _LONGEST_LINE = 200
 _HEADERS = ("authorization",)
@@ -151,7 +160,10 @@ def name_at_end(window: str) -> tuple[str, bool]:
         quote = window[-1:]
     if quote == '"' or quote == "'":
         inside = window[:-1].rstrip("\\")
-        name = inside[inside.rfind(quote) + 1 :]
+        begin = inside.rfind(quote) + 1
+        name = inside[begin:]
+        if "=" in name or "\n" in name or name[:1] in _AFTER_QUOTE or inside[:begin].endswith(_BEFORE_TYPES):
+            name = ""  # of code: a quoted sign is compared, or a type is named
     else:
         quote = ""
         name = window[window.rfind(" ") + 1 :]
@@ -254,7 +266,7 @@ class _Reader:
         value = self.text[begin:end]
         if not value or not self.names.hides(name, value) or not (is_data or is_opaque(value)):
             return end
-        if "f" in opening[2].lower() and "{" in value:
+        if ("f" in opening[2].lower() and "{" in value) or _ONLY_SCHEME.fullmatch(value):
             return end
         scheme = _SCHEME.match(value)
         if scheme is not None and is_placeholder(value[scheme.end() :]):
@@ -274,9 +286,14 @@ class _Reader:
             )
         if text[begin : begin + 1] not in ("{", "[", "(") or not self.names.hides(name, {"": ""}):
             return begin
-        if _SCHEMA.match(text, begin) or text[begin + 1 : begin + 2] in ("]", ")", ""):
+        end = _end_of_brackets(text, begin)
+        if (
+            _SCHEMA.match(text, begin)
+            or is_code(text, begin, end)
+            or text[begin + 1 : begin + 2] in ("]", ")", "")
+        ):
             return begin
-        return self._take(begin, _end_of_brackets(text, begin), f'"{REDACTED}"')
+        return self._take(begin, end, f'"{REDACTED}"')
 
     def _header(self, begin: int) -> int:
         """``Authorization: Basic …``: the scheme stays. Returns 0 where there is none."""
@@ -301,7 +318,12 @@ class _Reader:
         match = _BARE.match(text, begin)
         if match is None:
             braces = _IN_BRACES.match(text, begin) if separator == "=" else None
-            if braces is not None and is_opaque(braces[1]) and self.names.hides(name, braces[1]):
+            if (
+                braces is not None
+                and not _OF_FORMAT.fullmatch(braces[1])
+                and is_opaque(braces[1])
+                and self.names.hides(name, braces[1])
+            ):
                 return self._take(*braces.span(1))
             return begin
         value = match[0] if match.end() <= self.end else text[begin : self.end]

@@ -6,10 +6,9 @@ from __future__ import annotations
 import re
 
 from agenttrace.core.marks import REDACTED
-from agenttrace.redaction.naming import Names
+from agenttrace.redaction.naming import Names, may_be_word
 from agenttrace.redaction.own_line import several_fields
-from agenttrace.redaction.shape_search import looks_random
-from agenttrace.redaction.values import is_opaque, is_phrase, is_placeholder
+from agenttrace.redaction.values import is_class, is_name_in_code, is_opaque, is_phrase, is_placeholder
 
 _LONGEST_QUOTED = 300
 _OF_ADDRESS = re.compile(r"""\{(?:[^}\n]|\}\})*\}(?=[;"'\s]|\Z)|[^;\s"']+""")
@@ -29,7 +28,6 @@ def end_of_word(text: str, end: int) -> int:
 
 
 _NUMBER = re.compile(r"\d{1,4}|\d{1,9}\.\d{1,9}")
-_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 _OF_TESTS = re.compile(r"(?:[ \t]*---[ \t]+)?PASS:?[ \t]+")
 _TESTED = re.compile(r"[A-Za-z][\w./:@\[\]-]*(?=\s|\Z)")
 _AFTER_LITERAL = re.compile(r"""["'](?:\s*(?:[+,)\]};&%]|\.\w{1,30}\()|[ \t]*(?:\r?\n|\Z))""")
@@ -52,7 +50,22 @@ def is_value(name: str, value: str, names: Names) -> bool:
         return False
     if _NUMBER.fullmatch(value):
         return names.hides(name, float(value) if "." in value else int(value))
-    return _DOTTED.fullmatch(value) is None or any(map(looks_random, value.split(".")))
+    return not is_name_in_code(value) and (may_be_word(name, names) or not is_class(value))
+
+
+_IN_CODE = re.compile(
+    r"""(?P<text>"(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+')|(?<![\w\\])(?P<name>[A-Za-z_]\w+)(?![\w(.])"""
+)
+_IN_DATA = frozenset(
+    {"true", "false", "null", "None", "True", "False", "NaN", "nan", "inf", "Infinity", "undefined"}
+)
+
+
+def is_code(text: str, begin: int, end: int) -> bool:
+    """Returns True if what stands in brackets has names of variables, which data has not."""
+    return any(
+        one["name"] is not None and one["name"] not in _IN_DATA for one in _IN_CODE.finditer(text, begin, end)
+    )
 
 
 def ends_literal(text: str, place: int, quote: int) -> bool:

@@ -16,7 +16,7 @@ _SCHEMES = frozenset({"apiKey", "http", "oauth2", "openIdConnect", "mutualTLS"})
 
 _STAND_IN = re.compile(
     r"""[$%@]?\$?\{\{?[^{}"':]*\}\}?|\$\{[^{}]*\}|\$\(.*\)|\$\{?|\$\d{1,2}|\$(?:[A-Z_][A-Z0-9_]*|[A-Za-z_]+)|%(?:[A-Z_][A-Z0-9_]*|[A-Za-z_]+)%
-    |<[^<>]*>|\*+|[xX]{3,}|\.+|…|-+|\?+|:[A-Za-z_]+|%[sdr]|\[redacted\].*|\#+
+    |<[^<>]*>|\W?\*+|/\*+|[xX]{3,}|\.+|…|-+|\?+|:[A-Za-z_]+|%[sdr]|\[redacted\].*|\#+
     |(?i:none|null|nil|true|false|undefined|required|optional|redacted|masked|n/a|unset|changeme)
     |(?i:(?:your|my|insert|enter|add|put)[_ -](?:\w+[_ -])*(?:key|token|password|secret|here)s?
     (?:[_ -]\w+)*)""",
@@ -46,8 +46,15 @@ _SHORTEST_MADE_UP = 6
 _OPAQUE = ("if opaque", "four digits")
 _PASSWORDS, _SEEDS, _SESSIONS = "passwords", "seeds", "sessions"
 """Rows with values of their own: all texts; words, and no numbers that a generator begins with; no dates."""
-_PUBLIC = re.compile(r"0x[0-9a-fA-F]{40}|S-1-\d+(?:-\d+)+")
-"""The address of a contract (EIP-55), a user's id of Windows."""
+_PUBLIC = re.compile(
+    r"0x[0-9a-fA-F]{40}|S-1-\d+(?:-\d+)+|#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})|(?:sha|SHA)-?\d{1,3}|md5"
+)
+"""The address of a contract (EIP-55), a user's id of Windows, a colour, an algorithm."""
+_PATTERN = re.compile(
+    r"\(\?[:P<=!]|\[\^|\[[a-zA-Z0-9]-[a-zA-Z0-9]|\\[dwsWSDb](?![a-z])|\][*+?]|%[sdr](?![\w%])|\{\}"
+)
+"""A regular expression, or a template."""
+_PLAIN_URL = re.compile(r"https?://[\w.-]+(?::\d{1,5})?(?:/[\w./#~-]*)?")
 _NUMBERED = re.compile(r"[A-Za-z]+[-_ ]\d{1,3}")
 SMALLEST_PIN = 1_000
 
@@ -59,7 +66,7 @@ def is_placeholder(text: str) -> bool:
 
 
 _SAYS = re.compile(
-    r"""(?i:option|flag|argument|arg|parameter|param|value|switch|prompt|file|field|column|input|form|name|type|user
+    r"""(?i:(?:option|flag|argument|arg|parameter|param|value|switch)s?|prompt|file|field|column|input|form|name|type|user
     |username|email|login|admin_?name|is|or|and|to|in|for|from|on|at|of|by|as|if|with|was|has|must|may|can|cannot|not|no
     |yes|ok|set|reset|the|a|an|this|that|it|only|invalid|incorrect|wrong|missing|expired|changed|unchanged|updated
     |forgotten|rejected|accepted|correct|mismatch|match(?:es)?|hash|hashed|encrypted|plain|plaintext|protected|policy
@@ -186,7 +193,7 @@ _SLASH_BEFORE = re.compile(r"/[A-Za-z]+[^/\s.]*\d[^/\s.]*")
 def _hides_text(rule: NameRule, text: str) -> bool:
     if _STAND_IN.fullmatch(text.strip()) or (_is_path(text) and not _SLASH_BEFORE.fullmatch(text)):
         return False
-    if rule.what != _PASSWORDS and _PUBLIC.fullmatch(text):
+    if rule.what != _PASSWORDS and (_PUBLIC.fullmatch(text) or _PATTERN.search(text) or _is_plain_url(text)):
         return False
     if rule.what == _SEEDS and text.isdigit():
         return False
@@ -200,6 +207,38 @@ def _hides_text(rule: NameRule, text: str) -> bool:
 def is_name(text: str) -> bool:
     """Returns True for what could be a parameter's name: no value beside another name."""
     return text.replace("_", "").replace("-", "").isalpha() and len(words_of(text)) <= 4 and text.islower()
+
+
+_DOTTED = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::)[A-Za-z_]\w*)+")
+_SEPARATORS = re.compile(r"\.|::|[/#]")
+_WORDS_OF_CLASS = re.compile(r"[A-Z]?[a-z]{2,}")
+_SHORT_NAME = re.compile(r"[A-Za-z]{1,4}\d{1,5}")
+_MOSTLY = 0.6
+
+
+def is_name_in_code(text: str) -> bool:
+    """Returns True for a name with dots, ``asn1.decode_dss_signature``, of which no part is random."""
+    return _DOTTED.fullmatch(text) is not None and all(map(_is_of_words, _SEPARATORS.split(text)))
+
+
+def _is_plain_url(text: str) -> bool:
+    """Returns True for an address without a user, a query, and parts that are random."""
+    return _PLAIN_URL.fullmatch(text) is not None and all(map(_is_of_words, _SEPARATORS.split(text)[3:]))
+
+
+def is_class(text: str) -> bool:
+    """Returns True for the name of a type, ``X25519PrivateKey``."""
+    is_mixed = any(map(str.isupper, text)) and not text.isupper()
+    return text.isidentifier() and is_mixed and text[-1].isalpha() and _is_of_words(text)
+
+
+def _is_of_words(text: str) -> bool:
+    """Returns True if most letters of a name are those of words, and digits few."""
+    if _SHORT_NAME.fullmatch(text):
+        return True
+    letters = sum(map(str.isalpha, text))
+    in_words = sum(map(len, _WORDS_OF_CLASS.findall(text)))
+    return in_words >= _MOSTLY * letters and len(text) - letters - text.count("_") <= letters
 
 
 _MEASURE = re.compile(

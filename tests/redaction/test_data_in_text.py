@@ -70,6 +70,18 @@ def test_a_literal_with_calls_in_it_keeps_them():
 @pytest.mark.parametrize(
     "text",
     [
+        'x = {\n  "a":   1.50,  "b": "\\u00e9 ü",\n "rows": [ ["user","password"],\n ["ann", "SECRET"] ]}\n#',
+        "{'a':   1.50, 'b': ('x', 'y'),\n  'rows': [ ('user','password'),\n ('ann', 'SECRET') ] }",
+        '[{"name": "password", "value": "SECRET"},\n\t{"name":  "city", "value":"Ghent"}]',
+    ],
+)
+def test_nothing_but_the_secret_is_written_anew(text):
+    assert Redaction().inside(text.replace("SECRET", SECRET)) == text.replace("SECRET", REDACTED)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         'x = ["password", "email"]\nfor a in (1, 2): f("password", a)',
         'required: ["user", "password"] and {"type": "object"}',
         "a [b] {c} (d, 'password')",
