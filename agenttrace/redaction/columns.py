@@ -11,7 +11,7 @@ from agenttrace.redaction.naming import Names
 from agenttrace.redaction.said import SIGNS
 from agenttrace.redaction.shape_search import looks_random
 from agenttrace.redaction.texts import has_any
-from agenttrace.redaction.values import is_made_up, is_opaque, is_phrase, is_placeholder
+from agenttrace.redaction.values import ends_opaque, is_made_up, is_phrase, is_placeholder
 
 _CELL = {
     sign: re.compile(rf'[ ]*"(?:[^"]|"")*"[ ]*(?={re.escape(sign)}|\Z)|[^{re.escape(sign)}]*')
@@ -164,4 +164,4 @@ def _is_secret(name: str, text: str, names: Names) -> bool:
     if not text or text.startswith(REDACTED) or is_placeholder(text):
         return False
     value = int(text) if text.isdecimal() and len(text) < 40 else text
-    return (is_opaque(text.rpartition(" ")[2]) or is_phrase(text)) and names.hides(name, value)
+    return (ends_opaque(text) or is_phrase(text)) and names.hides(name, value)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from agenttrace.core.marks import REDACTED
+from agenttrace.redaction.brackets import is_code
 from agenttrace.redaction.naming import Names, may_be_word
-from agenttrace.redaction.unquoted import is_code
 from agenttrace.redaction.values import is_opaque, is_phrase, is_placeholder, says_something
 
 _OPENING = re.compile(

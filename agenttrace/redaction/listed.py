@@ -9,6 +9,7 @@ from agenttrace.redaction.fields import name_of_field
 from agenttrace.redaction.markup import CELL, MARKUP, NAMED_ELEMENT, SNAPSHOT
 from agenttrace.redaction.naming import Names, may_be_word
 from agenttrace.redaction.values import (
+    ends_opaque,
     is_class,
     is_name,
     is_opaque,
@@ -99,7 +100,7 @@ def _is_secret(match: re.Match[str], pattern: re.Pattern[str], names: Names) -> 
         return True
     if pattern is _LISTED and _is_another_name(last_name(match["name"]), value, names):
         return False
-    is_word = is_name(value) or not is_opaque(value.rpartition(" ")[2])
+    is_word = is_name(value) or not ends_opaque(value)
     return not is_word or _is_word_of_option(match, value, names)
 
 

@@ -26,7 +26,7 @@ _MORE = re.compile(
 """More fields on the line: its end is not the value's."""
 _CODE = re.compile(
     r"""(?:await\s|new\s)?[A-Za-z_][\w.]*(?:(?:\?\.|->|::)[\w.]*|(?:\([^()]*(?:\([^()]*\)[^()]*){0,5}\)|\[[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*){0,5}\]|\{[^{}]*\}"""
-    r"""|"[^"]*"|'[^']*')(?:\.[A-Za-z_]\w*)*)+[;,]?|[\w.]*[A-Za-z_][(\[{]|[A-Za-z_]+(?:\.[A-Za-z_]+)+|-?\d[\w.+-]*"""
+    r"""|"[^"]*"|'[^']*')(?:\.[A-Za-z_]\w*)*)+[;,]?|[\w.]*[A-Za-z_][(\[{]{1,3}|[A-Za-z_]+(?:\.[A-Za-z_]+)+|-?\d[\w.+-]*"""
     r"""|[A-Za-z_.]+(?:\|[A-Za-z_.]+)+"""
 )
 """A call, an index, a name in a module, a type: what code has after ``=`` and ``:``; and a number."""

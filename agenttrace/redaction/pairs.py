@@ -14,7 +14,7 @@ from agenttrace.redaction.naming import Names, may_be_word
 from agenttrace.redaction.shown import is_secret_path
 from agenttrace.redaction.sql_parameters import secret_parameters
 from agenttrace.redaction.tables import COLUMNS, ROWS, is_list, places_below_titles, without_columns_beside
-from agenttrace.redaction.values import is_name, is_opaque, says_something
+from agenttrace.redaction.values import ends_opaque, is_name, says_something
 
 _LONGEST_NAME = 64
 _NAMES_OF_VALUES = (
@@ -97,7 +97,7 @@ def _is_named(name: str, value: str, names: Names) -> bool:
         return False
     if not names.hides(bare, value) or value[:2] == "--":
         return False
-    if not is_name(value) and is_opaque(value.rpartition(" ")[2]):
+    if not is_name(value) and ends_opaque(value):
         return True
     # A list of two words may be one of names: ["password", "email"].
     return is_option and may_be_word(bare, names) and not says_something(value)

@@ -65,6 +65,8 @@ _SQL_TYPE = re.compile(
 )
 """The type of a column, ``password VARCHAR(255)``."""
 _LONGEST_WORD = 24
+_IN_CAPITALS = re.compile(r"[A-Z]+\d{0,2}[A-Z]*")
+"""The name of a kind of token, ``Token("ATOM1")``."""
 _LONG_WORD = 12
 _LONGEST_QUOTED = 200
 
@@ -190,7 +192,7 @@ def _name(words: list[str], names: Names) -> str:
 def _reads_as_secret(text: str, match: re.Match[str], value: str, word: str, before: str) -> bool:
     """Returns True if a value is that of a secret by how it stands after `word`, before which is `before`."""
     if match["call"] or match["key"]:
-        return match["quote"] is not None and is_opaque(value)
+        return match["quote"] is not None and is_opaque(value) and not _IN_CAPITALS.fullmatch(value)
     end = match.start("value") + len(value)
     if text[end : end + 1] in ("(", "[", "{") or (match["space"] and "(" in value):  # code
         return False

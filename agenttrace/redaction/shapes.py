@@ -253,7 +253,7 @@ SHAPES: tuple[Shape, ...] = (
         "Square tokens",
         "Square, gitleaks",
         "sq0 eaaa",
-        rf"sq0[a-z]{{3}}-[\w-]{{22,}}|EAAA[\w-]{{50,60}}{_END}",
+        rf"sq0[a-z]{{3}}-[\w-]{{22,}}|(?<![/+])EAAA[\w-]{{50,60}}{_END}",
     ),
     _shape(
         "Shopify tokens",
@@ -283,7 +283,7 @@ SHAPES: tuple[Shape, ...] = (
         "shippo_ duffel_ live_ test_",
         r"shippo_(?:live|test)_[0-9a-fA-F]{40}|duffel_(?:live|test)_[\w=-]{40,}|(?:live|test)_(?:pub_)?[0-9a-f]{31,35}",
     ),
-    _shape("Facebook token", "Meta, gitleaks", "eaa", rf"EAA[A-Za-z][A-Za-z0-9]{{80,}}{_END}"),
+    _shape("Facebook token", "Meta, gitleaks", "eaa", rf"(?<![/+])EAA[A-Za-z][A-Za-z0-9]{{80,}}{_END}"),
     # watching and writing
     _shape("New Relic keys", _GITLEAKS, "nrak- nrii- nrjs- nral-", r"NR(?:AK|II|JS|AL|RA)-[A-Za-z0-9-]{16,}"),
     _shape(

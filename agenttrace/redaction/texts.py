@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection
 
 from agenttrace.core.marks import REDACTED
+from agenttrace.redaction.brackets import end_of_brackets, is_secret_data
 from agenttrace.redaction.declared import declared_name
 from agenttrace.redaction.html_attributes import SIGNS as ATTRIBUTE_SIGNS
 from agenttrace.redaction.html_attributes import without_attributes
@@ -21,7 +22,6 @@ from agenttrace.redaction.own_line import value_on_line
 from agenttrace.redaction.unquoted import (
     end_of_word,
     ends_literal,
-    is_code,
     is_outcome,
     is_value,
     value_of_pair,
@@ -44,12 +44,6 @@ _NUMBER = re.compile(r"-?\d[\w.+-]*")
 _TEXT_VALUE = re.compile(r"""(\\{0,20})([brufneLBRUFNE@$]{0,2})(["'])(?:\3\3)?(?!\[redacted\])""")
 _TO_QUOTE = {quote: re.compile(rf"(?:[^{quote}\\]|\\[\s\S])*") for quote in "\"'"}
 _TO_ESCAPED_QUOTE = {quote: re.compile(rf"[^{quote}\\]*") for quote in "\"'"}
-_IN_BRACKETS = re.compile(r"""["'{}\[\]()]""")
-_SCHEMA = re.compile(
-    r"""\{\s*(?:\\{0,20}["'](?:description|title|default|minLength|maxLength|format|name|in)\\{0,20}["']\s*:"""
-    r"""\s*(?:\\{0,20}["'][^"'{}]{0,500}["']|[\w.]+)\s*,\s*){0,6}"""
-    r"""\\{0,20}["'](?:type|\$ref|anyOf|oneOf|allOf|enum|const)\\{0,20}["']\s*:|\{\s*\}"""
-)
 
 _BARE = re.compile(r"""[^\s"'`&;,<>(){}\[\]|]+""")
 _BARE_OF_URL = re.compile(r"""[^\s"'`&<>]+""")
@@ -284,16 +278,11 @@ class _Reader:
                 if self.names.hides(name, value)
                 else number.end()
             )
-        if text[begin : begin + 1] not in ("{", "[", "(") or not self.names.hides(name, {"": ""}):
-            return begin
-        end = _end_of_brackets(text, begin)
-        if (
-            _SCHEMA.match(text, begin)
-            or is_code(text, begin, end)
-            or text[begin + 1 : begin + 2] in ("]", ")", "")
+        if text[begin : begin + 1] not in ("{", "[", "(") or not is_secret_data(
+            text, begin, name, self.names
         ):
             return begin
-        return self._take(begin, end, f'"{REDACTED}"')
+        return self._take(begin, end_of_brackets(text, begin, len(text)), f'"{REDACTED}"')
 
     def _header(self, begin: int) -> int:
         """``Authorization: Basic …``: the scheme stays. Returns 0 where there is none."""
@@ -384,21 +373,3 @@ def _bare_name(name: str) -> str:
 def _end(pattern: re.Pattern[str], text: str, begin: int) -> int:
     match = pattern.match(text, begin)
     return begin if match is None else match.end()
-
-
-def _end_of_brackets(text: str, begin: int) -> int:
-    """Where the bracket at a place is closed; the end of the text where it is cut off before."""
-    depth, place = 0, begin
-    while True:
-        match = _IN_BRACKETS.search(text, place)
-        if match is None:
-            return len(text)
-        place = match.end()
-        if match[0] in "{[(":
-            depth += 1
-        elif match[0] in "}])":
-            depth -= 1
-            if not depth:
-                return place
-        elif text[match.start() - 1] != "\\":
-            place = _end(_TO_QUOTE[match[0]], text, place) + 1

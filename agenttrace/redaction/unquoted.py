@@ -53,21 +53,6 @@ def is_value(name: str, value: str, names: Names) -> bool:
     return not is_name_in_code(value) and (may_be_word(name, names) or not is_class(value))
 
 
-_IN_CODE = re.compile(
-    r"""(?P<text>"(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+')|(?<![\w\\])(?P<name>[A-Za-z_]\w+)(?![\w(.])"""
-)
-_IN_DATA = frozenset(
-    {"true", "false", "null", "None", "True", "False", "NaN", "nan", "inf", "Infinity", "undefined"}
-)
-
-
-def is_code(text: str, begin: int, end: int) -> bool:
-    """Returns True if what stands in brackets has names of variables, which data has not."""
-    return any(
-        one["name"] is not None and one["name"] not in _IN_DATA for one in _IN_CODE.finditer(text, begin, end)
-    )
-
-
 def ends_literal(text: str, place: int, quote: int) -> bool:
     """Returns True for a quote that ends a literal which began before, as in code: ``"token=" + token``.
 

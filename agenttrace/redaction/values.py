@@ -16,7 +16,7 @@ _SCHEMES = frozenset({"apiKey", "http", "oauth2", "openIdConnect", "mutualTLS"})
 
 _STAND_IN = re.compile(
     r"""[$%@]?\$?\{\{?[^{}"':]*\}\}?|\$\{[^{}]*\}|\$\(.*\)|\$\{?|\$\d{1,2}|\$(?:[A-Z_][A-Z0-9_]*|[A-Za-z_]+)|%(?:[A-Z_][A-Z0-9_]*|[A-Za-z_]+)%
-    |<[^<>]*>|\W?\*+|/\*+|[xX]{3,}|\.+|…|-+|\?+|:[A-Za-z_]+|%[sdr]|\[redacted\].*|\#+
+    |<[^<>]*>|\W?\*+|/\*+|[A-Za-z_-]{0,12}(?:\.{3}|…)|[xX]{3,}|\.+|…|-+|\?+|:[A-Za-z_]+|%[sdr]|\[redacted\].*|\#+
     |(?i:none|null|nil|true|false|undefined|required|optional|redacted|masked|n/a|unset|changeme)
     |(?i:(?:your|my|insert|enter|add|put)[_ -](?:\w+[_ -])*(?:key|token|password|secret|here)s?
     (?:[_ -]\w+)*)""",
@@ -51,7 +51,7 @@ _PUBLIC = re.compile(
 )
 """The address of a contract (EIP-55), a user's id of Windows, a colour, an algorithm."""
 _PATTERN = re.compile(
-    r"\(\?[:P<=!]|\[\^|\[[a-zA-Z0-9]-[a-zA-Z0-9]|\\[dwsWSDb](?![a-z])|\][*+?]|%[sdr](?![\w%])|\{\}"
+    r"\(\?[:P<=!]|\[\^|\[[a-zA-Z0-9]-[a-zA-Z0-9]|\\[dwsWSDb](?![a-z])|\][*+?]|%[sdr](?![\w%])|\{\}|\A/\^"
 )
 """A regular expression, or a template."""
 _PLAIN_URL = re.compile(r"https?://[\w.-]+(?::\d{1,5})?(?:/[\w./#~-]*)?")
@@ -80,6 +80,11 @@ _SAYS = re.compile(
 def says_something(text: str) -> bool:
     """Returns True for a word that says something of a secret or is another name, and for a placeholder."""
     return _SAYS.fullmatch(text.strip(" .,:;!?")) is not None or is_placeholder(text)
+
+
+def ends_opaque(text: str) -> bool:
+    """Returns True if the last word of a text is opaque, without the signs around it."""
+    return is_opaque(text.rpartition(" ")[2].strip("`'\"()[]<>.,;:!?") if " " in text.strip() else text)
 
 
 def is_opaque(text: str) -> bool:
@@ -182,6 +187,8 @@ def hides(rule: NameRule | None, value: Any) -> bool:
             and value not in _MATCHERS
         )
     if kind is list:
+        if "auth" in rule.words and all(type(item) is str and not is_opaque(item) for item in value):
+            return False  # scopes, as OpenAPI asks for
         return rule.weight not in _OPAQUE and not all(type(item) is bool or item is None for item in value)
     return not isinstance(value, str) or _hides_text(rule, value)
 
@@ -209,8 +216,8 @@ def is_name(text: str) -> bool:
     return text.replace("_", "").replace("-", "").isalpha() and len(words_of(text)) <= 4 and text.islower()
 
 
-_DOTTED = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::)[A-Za-z_]\w*)+")
-_SEPARATORS = re.compile(r"\.|::|[/#]")
+_DOTTED = re.compile(r"!?[A-Za-z_$]\w*(?:(?:\??\.#?|::)[A-Za-z_$]\w*)+")
+_SEPARATORS = re.compile(r"\??\.#?|::|[/#!$]")
 _WORDS_OF_CLASS = re.compile(r"[A-Z]?[a-z]{2,}")
 _SHORT_NAME = re.compile(r"[A-Za-z]{1,4}\d{1,5}")
 _MOSTLY = 0.6
