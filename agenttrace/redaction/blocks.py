@@ -19,6 +19,14 @@ _TWO_WORDS = re.compile(r"([^\W_]\w*)[ \t](\w+)[*`]*[ \t]*\Z")
 _WINDOW = 80
 _ONE_WORD = re.compile(r"[ \t]*([^\s:=]+)[ \t]*(?=\r?\n|\Z)")
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2}:)+[0-9a-fA-F]{0,2}")
+_TABLE = re.compile(r"(?m)^[ \t]*\[(?P<name>[\w.-]{2,80})\][ \t]*\r?\n")
+_PAIR = re.compile(
+    r"""(?P<indent>[ \t]*)(?:#[^\n]*|["']?(?P<name>[\w./-]{1,80})["']?[ \t]*[:=][ \t]*"""
+    r"""(?:(?P<quote>["'])(?P<quoted>[^\n]*?)(?:(?P=quote)|\Z)|(?P<bare>[^\s#"'{\[&*!|>][^\s#]*))?"""
+    r"""[ \t]*(?:\#[^\n]*)?)\r?(?:\n|\Z)"""
+)
+"""A line of YAML, TOML or INI with a name and one value, or none."""
+_OF_SCHEMAS = frozenset({"type", "$ref", "description", "schema", "format", "required", "enum", "properties"})
 _OF_KEYS = frozenset({"priv", "privateExponent", "prime1", "prime2", "exponent1", "exponent2", "coefficient"})
 """What ``openssl`` calls the parts of a private key."""
 
@@ -50,7 +58,15 @@ def without_blocks(text: str, names: Names) -> tuple[str, int]:
             if fenced is not None and is_made_up(fenced["value"]) and names.hides(name, fenced["value"]):
                 pieces += (text[done : fenced.start("value")], REDACTED)
                 done = end = fenced.end("value")
-            lines = list(_lines_below(text, end, _column(text, place), is_block or is_key))
+            column = _column(text, place)
+            if not is_block and not is_key and names.hides(name, {"": ""}):
+                pairs, last_line = _pairs_below(text, end, column)
+                for first, last in pairs:
+                    if names.hides(name, text[first:last]):
+                        pieces += (text[done:first], REDACTED)
+                        done = last
+                end = max(end, last_line)
+            lines = list(_lines_below(text, end, column, is_block or is_key))
             for first, last in _values(lines, is_block, is_key):
                 if names.hides(name, text[first:last]):
                     pieces += (text[done:first], REDACTED)
@@ -63,6 +79,36 @@ def without_blocks(text: str, names: Names) -> tuple[str, int]:
             end = lines[-1].end if lines else end
         opening = _OPENING.search(text, end)
     return ("".join((*pieces, text[done:])), len(pieces) // 2) if pieces else (text, 0)
+
+
+def without_tables(text: str, names: Names) -> tuple[str, int]:
+    """The text without secrets in tables of TOML and INI, ``[secrets]``, and how many were found."""
+    pieces: list[str] = []
+    done = 0
+    for table in _TABLE.finditer(text):
+        name = table["name"].rpartition(".")[2]
+        if names.is_secret(name) and names.hides(name, {"": ""}):
+            pairs, _ = _pairs_below(text, table.end(), -1)
+            for first, last in pairs:
+                if first >= done and names.hides(name, text[first:last]):
+                    pieces += (text[done:first], REDACTED)
+                    done = last
+    return ("".join((*pieces, text[done:])), len(pieces) // 2) if pieces else (text, 0)
+
+
+def _pairs_below(text: str, place: int, column: int) -> tuple[list[tuple[int, int]], int]:
+    """Where values stand that are made up, in lines of a name and a value that are further in than a column;
+    and where the last of these lines ends. None of what describes a field, as in OpenAPI."""
+    values: list[tuple[int, int]] = []
+    begin = place
+    while (line := _PAIR.match(text, place)) is not None:
+        if len(line["indent"]) <= column or line["name"] in _OF_SCHEMAS:
+            return (values, place) if len(line["indent"]) <= column else ([], begin)
+        value = line["quoted"] or line["bare"]
+        if value is not None and is_made_up(value) and REDACTED not in value:
+            values.append(line.span("quoted" if line["quoted"] else "bare"))
+        place = line.end()
+    return values, place
 
 
 def _column(text: str, place: int) -> int:

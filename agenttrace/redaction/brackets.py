@@ -58,6 +58,8 @@ _IN_DATA = frozenset(
 
 def is_code(text: str, begin: int, end: int) -> bool:
     """Returns True if what stands in brackets has names of variables, which data has not."""
+    cut = text.find("…[+", begin, end)
+    end = end if cut < 0 else cut
     return any(
         one["name"] is not None and one["name"] not in _IN_DATA for one in _IN_CODE.finditer(text, begin, end)
     )

@@ -28,10 +28,10 @@ _RULE = re.compile(r"[-:=|+ \t\r─│┼├┤┬┴┌┐└┘═║╪╞╡
 _AROUND = " \t\r`*\"'"
 
 
-def without_columns(text: str, places: list[int], names: Names) -> tuple[str, int]:
+def without_columns(text: str, places: list[int], names: Names, *, is_cut: bool = False) -> tuple[str, int]:
     """The text without the values of secret columns, and how many were found.
 
-    `places` are those of signs of names, in their order.
+    `places` are those of signs of names, in their order. The last row of a text that is cut may be shorter.
     """
     pieces: list[str] = []
     done = read = 0
@@ -43,7 +43,7 @@ def without_columns(text: str, places: list[int], names: Names) -> tuple[str, in
             break
         head = _head(text[text.rfind("\n", 0, place) + 1 : read], names)
         if head is not None:
-            secrets, read = _secrets(text, read + 1, head, names)
+            secrets, read = _secrets(text, read + 1, head, names, is_cut)
             for first, last in secrets:
                 pieces += (text[done:first], REDACTED)
                 done = last
@@ -72,7 +72,9 @@ def _head(line: str, names: Names) -> _Head | None:
     return _Head(sign, places, secret, in_prose) if secret else None
 
 
-def _secrets(text: str, start: int, head: _Head, names: Names) -> tuple[list[tuple[int, int]], int]:
+def _secrets(
+    text: str, start: int, head: _Head, names: Names, is_cut: bool
+) -> tuple[list[tuple[int, int]], int]:
     """Where the values stand in the lines from `start` on, and where these lines end."""
     places: list[tuple[int, int]] = []
     while start < len(text):
@@ -81,10 +83,12 @@ def _secrets(text: str, start: int, head: _Head, names: Names) -> tuple[list[tup
         if not _RULE.fullmatch(line):
             if has_any(SIGNS, line.lower()) and _head(line, names) is not None:
                 break  # another table
-            cells = _row(line, head)
+            cells = _row(line, head, is_cut and stop < 0)
             if cells is None:
                 break
             for place, name in head.secret.items():
+                if place >= len(cells):
+                    continue
                 first, last = cells[place]
                 value = line[first:last].strip(_AROUND)
                 if (
@@ -105,25 +109,27 @@ def _are_several(line: str, sign: str, titles: list[str]) -> bool:
     return sum(map(bool, titles)) > 1 or (line[:1] == sign == line[-1:] and len(line) > 1)
 
 
-def _row(line: str, head: _Head) -> list[tuple[int, int]] | None:
+def _row(line: str, head: _Head, is_cut: bool) -> list[tuple[int, int]] | None:
     """Where the cells of a line stand; None for one that is no row below this head."""
     width = len(head.places)
     if head.sign != " ":
         cells = _cells(line, head.sign)
         if head.sign == "  " and len(cells) == width + 1:  # the first is the number of the row
             del cells[0]
-        if len(cells) == width:
+        if len(cells) == width or (is_cut and 1 < len(cells) < width):
             return cells
     return (
-        _ending_below(line, head.places) or _beginning_below(line, head.places)
+        _ending_below(line, head.places, is_cut) or _beginning_below(line, head.places)
         if head.sign[0] == " "
         else None
     )
 
 
-def _ending_below(line: str, titles: list[tuple[int, int]]) -> list[tuple[int, int]] | None:
+def _ending_below(line: str, titles: list[tuple[int, int]], is_cut: bool) -> list[tuple[int, int]] | None:
     """The cells of a line of which each ends below the end of its title: ``DataFrame.to_string``."""
     ends = [last for _, last in titles]
+    if is_cut and len(line) < ends[-1]:
+        ends = [*(end for end in ends if end < len(line)), len(line)]
     if len(line.rstrip()) != ends[-1]:
         return None
     if len(titles) == 1 and len(line) - len(line.lstrip()) == titles[0][0]:

@@ -16,7 +16,8 @@ _ENCODED = re.compile(
 )
 _CONTROLS = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _HEX = re.compile(r"[0-9a-fA-F]+")
-_QUOTED = re.compile(r"""(?<![^\s"'<>])[^\s"'<>%]{0,2000}(?:%[0-9A-Fa-f]{2}[^\s"'<>%]{0,2000})+""")
+_QUOTED = re.compile(r"""(?<![^\s"'<>])[^\s"'<>%…]{0,2000}(?:%[0-9A-Fa-f]{2}[^\s"'<>%…]{0,2000})+""")
+_CUT_THERE = re.compile(r"(?:%[0-9A-Fa-f]?)?…\[\+")
 QUOTED_SIGNS = ("%2", "%3", "%5")
 """The beginnings of signs that part names from values."""
 _LONGEST_ENCODED = 8_192
@@ -84,6 +85,10 @@ def without_quoted(text: str, clean: Clean) -> tuple[str, int]:
         nonlocal count
         spelled = unquote(match[0])
         cleaned = clean(spelled)
+        if cleaned is spelled and _CUT_THERE.match(text, match.end()):
+            cleaned, _ = without_torn(f"{spelled}…[+1 chars]")
+            cleaned = cleaned.removesuffix("…[+1 chars]")
+            cleaned = spelled if cleaned == spelled else cleaned
         if cleaned is spelled:
             return match[0]
         count += 1

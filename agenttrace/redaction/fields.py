@@ -11,7 +11,8 @@ from agenttrace.redaction.values import is_opaque, says_something
 
 FIELDS = (
     *("selector", "element", "locator", "xpath", "placeholder"),
-    *("css_selector", "cssSelector", "field_name", "fieldName", "field_label"),
+    *("css_selector", "cssSelector", "field_name", "fieldName", "field_label", "label", "field"),
+    *("aria_label", "ariaLabel", "input_name"),
 )
 """What says of which field something is: a selector of CSS or XPath, or words, *Password textbox*."""
 TYPED = ("text", "value", "content", "keys", "input", "input_text", "inputText", "string")

@@ -15,7 +15,7 @@ _OPENING = re.compile(
 _MARK = re.compile(r"""["'{}\[\]()]""")
 _TO_QUOTE = {quote: re.compile(rf"(?:[^{quote}\\\n]|\\[^\n])*") for quote in "\"'"}
 _TEXT = re.compile(
-    r"""[brfu]?(?P<quote>["'])(?P<value>(?:(?!(?P=quote))[^\n\\]|\\[^\n]){0,300})(?P=quote)(?P<key>\s*[:=])?"""
+    r"""[brfu]?(?P<quote>["'])(?P<value>(?:(?!(?P=quote))[^\n\\…]|\\[^\n]){0,300})(?:(?P=quote)|(?=…\[\+))(?P<key>\s*[:=])?"""
 )
 _IS_ITEM = re.compile(r"""(?:(?<![\w)\]])[\[({]|[,:=>])\s*\Z""")
 """What stands before an item: not what an index or a call has in brackets."""

@@ -20,7 +20,19 @@ _VALUE = re.compile(r"""(["'])(?P<name>[A-Za-z#./\[][^"'\\\n]{1,63})\1\s*[,\]})]
 _JSON_WEB_KEY = re.compile(r"""["']kty["']\s*:""")
 _BRACKETS = ("{", "[", "(")
 DATA_ENDS = ("}", "]", ")")
-_PLACES = ("[", "(", "val", "content", "elector", "lement", "locator", "xpath", "placeholder", "field")
+_PLACES = (
+    "[",
+    "(",
+    "val",
+    "content",
+    "elector",
+    "lement",
+    "locator",
+    "xpath",
+    "placeholder",
+    "field",
+    "label",
+)
 """What data has in which a name is a value: a list, or an entry with its value beside it."""
 _BEGIN = re.compile(r"""(?<![\w"'\])])[\[{(](?=\s*["'\[{(\w-])""")
 _MOST_READ = 4

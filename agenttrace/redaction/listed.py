@@ -41,23 +41,35 @@ CALLS = ("uth(", "ogin(", "ogIn(", "og_in(", "ignin(", "ignIn(", "ign_in(", "uth
 """What stands in each text with such a call."""
 LISTED_SIGNS = ('",', "',")
 _ENTRY = re.compile(
-    r"""(?<!\w)(?:[Nn]ame|[Kk]ey)["']?:[ \t]*["']?(?P<name>[\w.-]{2,60})["']?[ \t]*\r?\n"""
-    r"""[ \t]*["']?[Vv]alue["']?:[ \t]*(?P<quote>["'])?"""
-    r"""(?P<value>(?(quote)(?:(?!(?P=quote))[^\\\n]|\\.|''){1,4096}(?=(?P=quote))|[^\s"'{}\[\]][^\s"']*))"""
-    r"""["']?[ \t]*(?=\r?\n|\Z)"""
+    r"""(?<!\w)(?:[Nn]ame|[Kk]ey)["']?[ ]{0,20}[:=][ \t]*["']?(?P<name>[\w.-]{2,60})["']?[ \t]*\r?\n"""
+    r"""[ \t]*["']?[Vv]alue["']?[ ]{0,20}[:=][ \t]*(?P<quote>["'])?"""
+    r"""(?P<value>(?(quote)(?:(?!(?P=quote))[^\\\n]|\\.|''){1,4096}(?=(?P=quote))|[^\s"'{}\[\]…][^\s"'…]*))"""
+    r"""["']?[ \t]*(?=\r?\n|\Z|…\[\+)"""
 )
 """An entry of YAML on two lines, as the environment of a container is written."""
 _INVALID = re.compile(
     r"""(?m)^(?P<name>[\w.-]{1,200})\r?\n[ \t]+[^\n]{1,1000}?, input_value=(?P<quote>["'])?"""
-    r"""(?P<value>(?(quote)(?:(?!(?P=quote))[^\\\n]|\\.){1,1000}|[^\s,\]{\['"][^,\]\n]{0,200}))"""
+    r"""(?P<value>(?(quote)(?:(?!(?P=quote))[^\\\n…]|\\.){1,1000}|[^\s,\]{\['"][^,\]\n]{0,200}))"""
 )
 """A field's error as pydantic writes it: the name on a line, the value below."""
 _CONSTANT = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Z]{3,10}\d{1,3}")
+_ENTRY_BACKWARDS = re.compile(
+    r"""(?<!\w)[Vv]alue["']?[:=][ \t]*(?P<quote>["'])?"""
+    r"""(?P<value>(?(quote)(?:(?!(?P=quote))[^\\\n]|\\.){1,4096}|[^\s"'{}\[\]][^\s"']*))["']?[ \t]*\r?\n"""
+    r"""[ \t]*["']?(?:[Nn]ame|[Kk]ey)["']?:[ \t]*["']?(?P<name>[\w.-]{2,60})["']?[ \t]*(?=\r?\n|\Z)"""
+)
+_DEFAULT = re.compile(
+    r"""(["'])--?(?P<name>[A-Za-z][\w-]{1,60})\1,[^\n()]{0,120}?\bdefault=(?P<quote>["'])(?P<value>(?:(?!(?P=quote))[^\\\n…]|\\.){1,1000})"""
+)
+"""The default of an option, ``add_argument("--password", default="…")``."""
 FORMS = (
     ("--", ("--",), _OPTION),
     *MARKUP,
     (":", ("alue",), _ENTRY),
+    ("=", ("alue",), _ENTRY),
+    (":", ("alue:",), _ENTRY_BACKWARDS),
     ("=", ("input_value=",), _INVALID),
+    ("=", ("default=",), _DEFAULT),
     (",", LISTED_SIGNS, _LISTED),
     (",", CALLS, CALLED),
     (",", ("set_password(",), PASSWORD_SET),
@@ -92,7 +104,9 @@ def _is_secret(match: re.Match[str], pattern: re.Pattern[str], names: Names) -> 
         return names.is_secret("password") and (is_opaque(value) or is_phrase(value))
     if not _hides(names, last_name(match["name"]), value):
         return False
-    if pattern is _ENTRY:
+    if pattern is _DEFAULT:
+        return is_opaque(value)
+    if pattern in (_ENTRY, _ENTRY_BACKWARDS):
         return not says_something(value) and (" " not in value or is_phrase(value))
     if pattern in (CELL, NAMED_ELEMENT):
         return is_opaque(value)

@@ -8,6 +8,11 @@ ELEMENT = re.compile(
     r"<(?P<name>[A-Za-z][\w.:-]{0,60})(?:\s[^<>]{0,200})?>(?:<!\[CDATA\[)?"
     r"(?P<value>[^<>]{1,4096}?)(?=(?:\]\]>)?</(?P=name)>)"
 )
+CUT_ELEMENT = re.compile(
+    r"<(?P<name>[A-Za-z][\w.:-]{0,60})(?:\s[^<>]{0,200})?>(?:<!\[CDATA\[)?"
+    r"(?P<value>[^<>…]{1,4096})(?=\]{0,2}>?(?:</?[\w.:-]{0,60})?…\[\+)"
+)
+"""An element of a text that was cut within it."""
 NAMED_ELEMENT = re.compile(
     r"""<[A-Za-z][\w.:-]{0,60}\s[^<>]{0,100}?(?:name|key|id)=["'](?P<name>[\w.-]{2,60})["'][^<>]{0,100}>"""
     r"""(?P<value>[^<>]{1,4096})</"""
@@ -38,6 +43,7 @@ SNAPSHOT = re.compile(
 MARKUP = (
     ('"', ("box ",), SNAPSHOT),
     ("</", ("</",), ELEMENT),
+    ("<", ("…[+",), CUT_ELEMENT),
     ("</", ("</",), NAMED_ELEMENT),
     ("</", ("</td>", "</th>", "</dt>"), CELL),
     ("</", ("<key>",), PROPERTY),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agenttrace.redaction.blocks import without_blocks
+from agenttrace.redaction.blocks import without_blocks, without_tables
 from agenttrace.redaction.columns import without_columns
 from agenttrace.redaction.commands import may_have_command, without_arguments
 from agenttrace.redaction.html_tables import SIGNS as HTML_SIGNS
@@ -31,7 +31,7 @@ def may_have_others(lowered: str, look: Look) -> bool:
     return look.marks != "" and (
         may_have_rows(lowered)
         or ("=" in look.marks and ")=(" in lowered)
-        or ("]" in lowered and "[parameters:" in lowered)
+        or ("]" in lowered and has_any(SQL_SIGNS[1:], lowered))
         or ("</" in look.marks and has_any(HTML_SIGNS, lowered))
     )
 
@@ -64,9 +64,10 @@ def without_others(text: str, names: Names) -> tuple[str, int]:
         text, in_rows = without_inserted(text, names)
         count += in_rows
     if "\n" in text:
-        text, in_columns = without_columns(text, places_of_signs(text), names)
+        text, in_columns = without_columns(text, places_of_signs(text), names, is_cut=bool(mark))
         text, in_blocks = without_blocks(text, names)
-        count += in_columns + in_blocks
+        text, in_tables = without_tables(text, names)
+        count += in_columns + in_blocks + in_tables
     text, more = without_said(text, names)
     count += more
     return (text + mark, count) if count else (whole, 0)

@@ -20,21 +20,28 @@ _LONGEST_NAME = 64
 _NAMES_OF_VALUES = (
     *("name", "key", "header", "field", "Name", "Key", "NAME", "KEY"),
     *("id", "label", "title", "parameter", "variable", "option"),
-    *("Header", "Field", "Id", "Label", "Parameter", "Variable", "Option", "ParameterKey"),
+    *("Header", "Field", "Id", "Label", "Parameter", "Variable", "Option", "ParameterKey", "OptionName"),
+    *("setting", "config_key", "configKey", "property", "property_name", "propertyName", "attribute", "attr"),
+    *("param", "column", "env", "env_var", "envVar", "var", "variable_name", "variableName", "flag", "arg"),
+    *("setting_name", "secret_name", "secretName", "parameter_name", "header_name", "key_name", "keyName"),
+    *("field_name", "fieldName", "input_name", "inputName", "k"),
 )
 _FIELDS = frozenset(FIELDS)
 _STATEMENTS = frozenset({"sql", "statement", "query"})
 _PARAMETERS = ("params", "parameters", "args", "bindings", "values")
 """What a tool for databases calls a statement, and the values for its placeholders."""
-VALUES = ("value", "Value", "VALUE", "val", "ParameterValue")
+VALUES = (
+    *("value", "Value", "VALUE", "val", "ParameterValue", "v", "stringValue", "new_value", "newValue"),
+    *("config_value", "configValue", "field_value", "fieldValue", "property_value", "propertyValue"),
+    *("variable_value", "variableValue", "setting_value", "secret_value", "secretValue", "parameter_value"),
+    *("header_value", "env_value", "key_value"),
+)
 _LONGEST_BYTES = 4_096
 NAMED_BESIDE = frozenset(
     {
-        "Value",
-        "VALUE",
-        "val",
-        "ParameterValue",
+        *VALUES[1:],
         "index",
+        "loc",
         "netloc",
         "kty",
         "sql",
@@ -136,7 +143,8 @@ def holds_named(lists: Iterable[Sequence[Any]], names: Names) -> bool:
 def is_named_value(value: Mapping[str, Any], names: Names) -> bool:
     """Returns True if a mapping has a secret's name beside its value, and that is hidden."""
     item = next((value[key] for key in VALUES if key in value), None)
-    for key in _NAMES_OF_VALUES if item is not None else ():
+    keys = (*_NAMES_OF_VALUES, "path") if "op" in value else _NAMES_OF_VALUES  # of a JSON Patch
+    for key in keys if item is not None else ():
         name = value.get(key)
         if name is not None and type(name) is not str:
             name = text_of(name)
@@ -144,6 +152,12 @@ def is_named_value(value: Mapping[str, Any], names: Names) -> bool:
             text = text_of(item)
             return names.hides(secret, item if text is None else text)
     return False
+
+
+def _is_secret_place(place: Any, names: Names) -> bool:
+    """Returns True for the place of a secret as errors of pydantic name it: ``["body", "password"]``."""
+    named = [step for step in place if type(step) is str] if is_list(place) else []
+    return bool(named) and _secret_name(named[-1], names) is not None
 
 
 def _secret_name(name: str, names: Names) -> str | None:
@@ -157,6 +171,8 @@ def keys_beside(value: Mapping[str, Any], names: Names) -> list[str]:
     keys = typed_secrets(value, names) if not _FIELDS.isdisjoint(value) else []
     if "kty" in value and names.is_secret("private_key"):
         keys += [key for key in _OF_JSON_WEB_KEYS if type(value.get(key)) is str]
+    if "input" in value and _is_secret_place(value.get("loc"), names):
+        keys.append("input")
     if is_named_value(value, names):
         keys += [key for key in VALUES if value.get(key) is not None and key not in keys]
     return keys

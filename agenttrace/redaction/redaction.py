@@ -208,7 +208,7 @@ class Redaction:
     def span(self, span: Span) -> Span:
         """The redacted form of a span that was not recorded here: it was read, or came from elsewhere."""
         redacted = copy.copy(span)
-        redacted.name = self.inside(clean_text(span.name))
+        redacted.name = self.key(clean_text(span.name))
         redacted.input = None if span.input is None else self.fields(span.input)
         is_stream = semconv.ITEMS in span.attributes and type(span.output) is list
         output = self.stream(span.output) if is_stream else span.output
@@ -272,10 +272,10 @@ class Redaction:
                 without_beside(value, items, self, self._taken_out)
             return items
         if kind is list:
-            kept, mark = parted_at_cut(value)  # a table whose last rows were left out is one still
-            kept = without_joined(kept, self._text_within)
-            items_of = [self.inside(item) for item in kept]
-            without_listed(kept, items_of, self, self._taken_out)
+            whole, mark = parted_at_cut(value)  # a table whose last rows were left out is one still
+            whole = without_joined(whole, self._text_within)
+            items_of = [self.inside(item) for item in whole]
+            without_listed(whole, items_of, self, self._taken_out)
             return items_of + mark
         if kind is int and value >= self.largest_number < EXACT_INT and is_card(value):
             return self._taken_out(value)

@@ -11,7 +11,7 @@ from agenttrace.redaction.shape_search import looks_random
 from agenttrace.redaction.unquoted import is_outcome
 from agenttrace.redaction.values import is_made_up, is_measure, is_opaque, is_phrase, is_placeholder
 
-SIGNS = ("pass", "secret", "token", "key", "identified ")
+SIGNS = ("pass", "secret", "token", "key", "identified ", "credential")
 """What stands in each such text, in lower case."""
 SHORT_SIGNS = ("code is", "otp is", "pin is", "pw is")
 """The same for names that stand within many words."""
@@ -34,7 +34,7 @@ _AFTER = re.compile(
       |[*`]{{0,3}}[ \t\u00a0]*(?P<sign>:=|=>|[:=](?!=))(?P<tag></\w{{1,8}}>)?[*`]{{0,3}}\s*)
     |\\?["']\]\s*(?P<key>:?=|:)\s*
     |(?P<call>\()(?=\\?["'])
-    |[\w-]{{0,20}}\\?["'\]]{{1,4}}(?P<typed>\)?\s{{0,20}}\.\s?\w{{1,20}}\(|\)?\s?,)\s{{0,20}}(?=\\?["'`])
+    |[\w-]{{0,20}}\\?["'\]]{{1,4}}(?:\s?\}})?(?P<typed>\)?\s{{0,20}}\.\s?\w{{1,20}}\(|\)?\s?,)\s{{0,20}}(?=\\?["'`])
     |(?P<space>[ \t]{{1,9}}\(?))
     [*]{{0,2}}(?P<quote>\\{{0,20}}["'`“‘«])?(?P<value>(?:[^\s"'`“”‘’«»<>…\\]|\\(?![nrt"'\\])){{1,2048}})""",
     re.VERBOSE | re.IGNORECASE,

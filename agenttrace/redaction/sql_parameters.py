@@ -9,11 +9,16 @@ from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.naming import Names
 from agenttrace.redaction.values import is_opaque, is_placeholder
 
-SIGNS = (")=(", "[parameters:")
+SIGNS = (")=(", "[parameters:", "[generated in", "[cached since", "[no key")
 """One of these stands in each such text, in lower case."""
 _STATEMENT = re.compile(
     r"\[SQL:(?P<sql>[^\[\]]{1,20000})\](?:\s|\\[nrt]){0,20}\[parameters: ?(?P<values>[(\[].*)"
 )
+_ECHO = re.compile(
+    r"(?im)(?P<sql>\b(?:insert|update|select|delete|merge|replace|alter|create)\s[^\[\]]{1,4000}?)\n[^\n\[\]]{0,200}"
+    r"\[(?:generated in|cached since|no key|raw sql|caching disabled)[^\]\n]{0,80}\] ?(?P<values>[(\[].*)"
+)
+"""A statement and its parameters as SQLAlchemy logs them."""
 _PLACEHOLDER = r"\?|%s|%\((?P<pyformat>\w+)\)s|\$(?P<number>\d{1,4})|(?<![:\w])[:@](?P<named>[A-Za-z_]\w*)"
 _TOKEN = re.compile(
     r"""(?i)'(?:[^']|'')*'|(?P<into>\b(?:into|replace)\s[^()'?%$]{1,300}\((?P<columns>[^()]{1,4000})\)[^()'?%$]{0,200}?\bvalues\b)"""
@@ -22,18 +27,21 @@ _TOKEN = re.compile(
     rf"""|\b(?:with|encrypted)\s+(?P<keyword>password)\b|(?P<placeholder>{_PLACEHOLDER})|(?P<mark>[(),])|\w+"""
 )
 """What tells of a placeholder which column it stands for."""
-_TEXTS = r"""\\?'(?P<one>(?:[^'\\\n]|\\[^'\n])*+)\\?'|\\?"(?P<two>(?:[^"\\\n]|\\[^"\n])*+)\\?\""""
-_ROW = re.compile(r"""\((?P<row>(?:[^()'"\n]|\\?'[^'\n]*+'|\\?"[^"\n]*+"){1,20000}+)\)""")
+_TEXTS = r"""\\?'(?P<one>(?:[^'\\\n]|\\[^'\n])*+)(?:\\?'|\Z)|\\?"(?P<two>(?:[^"\\\n]|\\[^"\n])*+)\\?\""""
+_ROW = re.compile(
+    r"""\((?P<row>(?:[^()'"\n]|\\?'[^'\n]*+'|\\?"[^"\n]*+"|\\?['"][^\n]*\Z){1,20000}+)(?:\)|\Z)"""
+)
 _VALUE = re.compile(rf"""\s*(?:{_TEXTS}|[^,'"()]+)\s*(?:,|\Z)""")
 _LONGEST = 20_000
-_KEY = re.compile(r"""\((?P<columns>[\w", ]{1,400})\)=\((?P<values>[^()\n]{1,4000})\)""")
+_KEY = re.compile(r"""\((?P<columns>[\w", ]{1,400})\)=\((?P<values>[^()\n]{1,4000})(?:\)|\Z)""")
 
 
 def without_sql_parameters(text: str, names: Names) -> tuple[str, int]:
     """The text without secret parameters and keys, and how many were found."""
     places: list[tuple[int, int]] = []
-    for statement in _STATEMENT.finditer(text):
-        places += _parameters(text, statement, names)
+    for pattern in (_STATEMENT, _ECHO):
+        for statement in pattern.finditer(text):
+            places += _parameters(text, statement, names)
     for key in _KEY.finditer(text):
         columns = [column.strip(' "') for column in key["columns"].split(",")]
         begin = key.start("values")
@@ -44,7 +52,7 @@ def without_sql_parameters(text: str, names: Names) -> tuple[str, int]:
             begin += len(value) + 1
     pieces: list[str] = []
     done = 0
-    for first, last in places:
+    for first, last in sorted(places):
         if first >= done:
             pieces += (text[done:first], REDACTED)
             done = last

@@ -20,10 +20,12 @@ from agenttrace.redaction.names import NAME_SIGNS
 from agenttrace.redaction.naming import Names, may_be_word
 from agenttrace.redaction.own_line import value_on_line
 from agenttrace.redaction.unquoted import (
+    compared_value,
     end_of_word,
     ends_literal,
     is_outcome,
     is_value,
+    new_value,
     value_of_pair,
 )
 from agenttrace.redaction.values import is_opaque, is_placeholder, says_something
@@ -95,7 +97,7 @@ def may_have_names(marks: str, lowered: str, signs: tuple[str, ...]) -> bool:
     punctuation."""
     count = marks.count(":") + marks.count("=")
     if not count and not any(mark in marks for mark in OTHER_MARKS):
-        return False
+        return "<" in marks and "…[+" in lowered and has_sign(lowered, signs)
     return 0 < count <= _FEW or has_sign(lowered, signs)
 
 
@@ -182,6 +184,7 @@ class _Reader:
         self.names = names
         self.pieces: list[str] = []
         self.position = 0
+        self.word = (0, 0)
         self.end = end_before_cut(text)
         """Where a text ends that was cut: the mark is no part of a value."""
 
@@ -189,7 +192,10 @@ class _Reader:
         text, done = self.text, 0
         for separator in _SEPARATOR.finditer(text):
             place = separator.start()
-            if place < done or text[place + 1 : place + 2] == "=":
+            if place < done:
+                continue
+            if text[place + 1 : place + 2] == "=":
+                done = self._compared(place) or done
                 continue
             if text[place - 1 : place] in ("=", "!", "<", ">"):  # a comparison
                 continue
@@ -209,6 +215,22 @@ class _Reader:
         if not self.pieces:
             return text, 0
         return "".join((*self.pieces, text[self.position :])), len(self.pieces) // 2
+
+    def _end_of_word(self, begin: int) -> int:
+        """Where a word ends. A long one, which may have very many names, is gone through once."""
+        first, last = self.word
+        if not first <= begin < last:
+            self.word = begin, _end(_BARE, self.text, begin)
+        return self.word[1]
+
+    def _compared(self, place: int) -> int:
+        """``user.password == "…"``: a password that a test knows. Returns 0 where there is none."""
+        literal = compared_value(self.text, place)
+        if literal is None:
+            return 0
+        name, _ = name_at_end(self.text[max(0, place - WINDOW) : place])
+        is_secret = name and self.names.is_secret(name) and may_be_word(name, self.names)
+        return self._take(*literal) if is_secret else 0
 
     def _take(self, begin: int, end: int, mark: str = REDACTED) -> int:
         end = max(min(end, self.end), begin)
@@ -260,6 +282,9 @@ class _Reader:
         value = self.text[begin:end]
         if not value or not self.names.hides(name, value) or not (is_data or is_opaque(value)):
             return end
+        if not opening[1] and (new := new_value(self.text, end)) is not None:
+            self._take(begin, end)
+            return self._take(*new)
         if ("f" in opening[2].lower() and "{" in value) or _ONLY_SCHEME.fullmatch(value):
             return end
         scheme = _SCHEME.match(value)
@@ -304,8 +329,8 @@ class _Reader:
         whole = value_of_pair(text, name, place, begin, self.end) if separator == "=" else None
         if whole is not None and self.names.hides(name, text[whole[0] : whole[1]]):
             return self._take(*whole)
-        match = _BARE.match(text, begin)
-        if match is None:
+        stop = self._end_of_word(begin)
+        if stop == begin:
             braces = _IN_BRACES.match(text, begin) if separator == "=" else None
             if (
                 braces is not None
@@ -315,7 +340,7 @@ class _Reader:
             ):
                 return self._take(*braces.span(1))
             return begin
-        value = match[0] if match.end() <= self.end else text[begin : self.end]
+        value = text[begin : min(stop, self.end)]
         value = value.rstrip(".") if separator == ":" else value
         end = begin + len(value)
         if text[end : end + 1] in ("&", ",") and may_be_word(name, self.names):

@@ -1,5 +1,7 @@
-"""Where a value ends that stands in no quotes of its own: in a pair in quotes, in an address, as a word of a
-shell."""
+"""Where a value ends that stands in no quotes of its own.
+
+In a pair in quotes, in an address, as a word of a shell; and what stands there and is no value.
+"""
 
 from __future__ import annotations
 
@@ -62,6 +64,24 @@ def ends_literal(text: str, place: int, quote: int) -> bool:
         return False
     line = text.rfind("\n", max(0, place - _LONGEST_LINE), place) + 1
     return text.count(text[quote], max(line, place - _LONGEST_LINE), place) % 2 == 1
+
+
+_COMPARED = re.compile(
+    r"""===?[ ]{0,3}(?P<quote>["'])(?P<value>(?:(?!(?P=quote))[^\\\n]|\\.){4,300})(?P=quote)"""
+)
+_NEW_VALUE = re.compile(r'''"[ ]{1,3}->[ ]{1,3}"([^"\n]{1,1000})"''')
+
+
+def compared_value(text: str, place: int) -> tuple[int, int] | None:
+    """Where a text stands that is compared at a place: ``user.password == "…"``."""
+    literal = _COMPARED.match(text, place)
+    return literal.span("value") if literal is not None and is_opaque(literal["value"]) else None
+
+
+def new_value(text: str, place: int) -> tuple[int, int] | None:
+    """Where a value stands to which a plan of Terraform changes the one that ends at a place."""
+    change = _NEW_VALUE.match(text, place)
+    return None if change is None else change.span(1)
 
 
 def value_of_pair(text: str, name: str, place: int, begin: int, end: int) -> tuple[int, int] | None:

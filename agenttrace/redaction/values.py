@@ -37,6 +37,8 @@ _SEED_PHRASE = re.compile(r"(?:[a-z]{3,8} ){11,23}[a-z]{3,8}")
 _OF_PEOPLE = "numbers of people"
 """A mapping under such a name, ``credit_card_17``, holds more than the number: its own names tell."""
 _SHORTEST_OPAQUE = 4
+_LONGEST_LOOKED_AT = 1_000
+"""Characters of a value that tell what it is: the rest of a long text may stand after each of many names."""
 _SHORTEST_RANDOM = 12
 """A part of a path with digits and both cases is random, if it is that long."""
 _LONGEST_WORD = 24
@@ -47,7 +49,7 @@ _OPAQUE = ("if opaque", "four digits")
 _PASSWORDS, _SEEDS, _SESSIONS = "passwords", "seeds", "sessions"
 """Rows with values of their own: all texts; words, and no numbers that a generator begins with; no dates."""
 _PUBLIC = re.compile(
-    r"0x[0-9a-fA-F]{40}|S-1-\d+(?:-\d+)+|#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})|(?:sha|SHA)-?\d{1,3}|md5"
+    r"0x(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{1,8})|S-1-\d+(?:-\d+)+|#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})|(?:sha|SHA)-?\d{1,3}|md5"
 )
 """The address of a contract (EIP-55), a user's id of Windows, a colour, an algorithm."""
 _PATTERN = re.compile(
@@ -89,7 +91,7 @@ def ends_opaque(text: str) -> bool:
 
 def is_opaque(text: str) -> bool:
     """Returns True if a text is neither a word nor a name nor a sentence nor a path."""
-    text = text.strip()
+    text = text[:_LONGEST_LOOKED_AT].strip()
     if len(text) < _SHORTEST_OPAQUE or any(map(str.isspace, text)) or _is_path(text):
         return False
     if any(map(str.isdigit, text)):
@@ -198,6 +200,7 @@ _SLASH_BEFORE = re.compile(r"/[A-Za-z]+[^/\s.]*\d[^/\s.]*")
 
 
 def _hides_text(rule: NameRule, text: str) -> bool:
+    text = text[:_LONGEST_LOOKED_AT]
     if _STAND_IN.fullmatch(text.strip()) or (_is_path(text) and not _SLASH_BEFORE.fullmatch(text)):
         return False
     if rule.what != _PASSWORDS and (_PUBLIC.fullmatch(text) or _PATTERN.search(text) or _is_plain_url(text)):

@@ -146,7 +146,7 @@ def rules_for(observed: ObservedFunction, redaction: Redaction) -> RedactedNames
     )
     definition = None if observed.definition is None else redaction.tool(observed.definition)
     kind = redaction.key(observed.span_type)
-    return redaction, by_name, redaction.inside(observed.name), definition, names, kind
+    return redaction, by_name, redaction.key(observed.name), definition, names, kind
 
 
 def _inputs(
@@ -203,7 +203,7 @@ def _add_extra(
 ) -> None:
     """Add what the running call's own code set on the span. The values of `extra` are snapshots."""
     if "name" in extra:
-        span.name = redaction.inside(clean_text(extra["name"]))
+        span.name = redaction.key(clean_text(extra["name"]))
     if "input" in extra:
         value = _value("input", _thawed(extra["input"]), redaction, limits)
         span.input = value if isinstance(value, dict) else {"input": value}

@@ -32,16 +32,16 @@ _TOO_LATE = (
     b"agenttrace: a call ended while Python was taking its modules apart, and was not stored: "
     b"close or delete what makes such calls (__del__, a generator that is left half read) before the end\n"
 )
-_said: list[bytes] = []
+_lost: list[bytes] = []
 
 
 def say_lost(
-    said: list[bytes] = _said, words: bytes = _TOO_LATE, write: Callable[[int, bytes], int] = os.write
+    once: list[bytes] = _lost, words: bytes = _TOO_LATE, write: Callable[[int, bytes], int] = os.write
 ) -> None:
     """Say on stderr, once, that a span is lost because modules are taken apart: their names are gone, so that
     neither logging nor a store works."""
-    if not said:
-        said.append(words)
+    if not once:
+        once.append(words)
         try:
             write(2, words)
         except OSError:  # stderr is closed

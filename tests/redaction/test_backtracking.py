@@ -74,3 +74,16 @@ def test_what_a_pattern_does_outside_of_repetitions_is_not_looked_at():
     assert not runs_away(
         re.compile(r"a+a+a+b")
     )  # slow in a long text, but not twice as slow with each letter
+
+
+@pytest.mark.parametrize(
+    "part", ["/usr/lib/password:/usr/bin/token:", "://a:password", "/a/b/password:/c/d/password:/e"]
+)
+def test_a_long_word_with_very_many_names_is_gone_through_once(part):
+    def cost(length):
+        redaction, start = Redaction(), time.process_time()
+        redaction.text("x", (part * (length // len(part) + 1))[:length])
+        return time.process_time() - start
+
+    small, large = (min(cost(length) for _ in range(2)) for length in (16_000, 128_000))
+    assert large < 24 * small + 0.05  # quadratic would be 64 times as much
