@@ -18,7 +18,6 @@ from agenttrace.redaction.texts import end_before_cut, has_any
 _VALUE = re.compile(r"""(["'])(?P<name>[A-Za-z#./\[][^"'\\\n]{1,63})\1\s*[,\]})]""")
 """A text that is no key: after a name that is a key, its value is found in the text as it stands."""
 _JSON_WEB_KEY = re.compile(r"""["']kty["']\s*:""")
-_BRACKETS = ("{", "[", "(")
 DATA_ENDS = ("}", "]", ")")
 _PLACES = (
     "[",
@@ -46,7 +45,7 @@ def may_be_data(texts: Iterable[str], names: Names, signs: tuple[str, ...]) -> b
 
     `signs` are those of the user's names.
     """
-    several = "\n".join([text for text in texts if has_any(_BRACKETS, text)])
+    several = "\n".join([text for text in texts if "{" in text or "[" in text or "(" in text])
     lowered = several.lower()
     if "kty" in lowered and _JSON_WEB_KEY.search(several) is not None:
         return True

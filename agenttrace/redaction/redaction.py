@@ -45,7 +45,7 @@ from agenttrace.redaction.pairs import (
 )
 from agenttrace.redaction.personal import LARGEST_IF_CARDS, is_card
 from agenttrace.redaction.prefixed import may_be_prefixed, without_prefixed
-from agenttrace.redaction.repeated import secret_texts, without_repeated
+from agenttrace.redaction.repeated import secret_texts, without_again, without_repeated
 from agenttrace.redaction.scores import score_without_secrets
 from agenttrace.redaction.shape_search import without_shape
 from agenttrace.redaction.shapes import ENCODED_RUN
@@ -350,6 +350,10 @@ class Redaction:
         return text if len(text) < self.shortest else self._uncounted(self._text, text)
 
     def _text(self, text: str) -> str:
+        cleaned = self._text_once(text)
+        return cleaned if cleaned is text else without_again(text, cleaned)
+
+    def _text_once(self, text: str) -> str:
         if "\\" in text and may_have_escaped(text):  # first: to what comes later an escape is a letter
             text, count = without_escaped(text, partial(self._uncounted, self._text_within))
             self.redacted += count

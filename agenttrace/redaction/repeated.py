@@ -16,6 +16,7 @@ _SHORTEST = 4
 """Shorter values are not looked for: they stand in any text by chance."""
 _SHORTEST_WITHIN = 8
 """Shorter ones are taken out only where they stand as a word."""
+_LONGEST_AGAIN, _MOST_AGAIN = 200, 20
 _MOST_PARTS = 10_000
 _CUT = "…[+"
 
@@ -73,6 +74,16 @@ def _taken_out(text: str, cleaned: str) -> list[str]:
         parts += (part, part.rpartition(" ")[2])  # of ``Bearer …`` also what the scheme stands before
         done = begin + len(piece)
     return parts
+
+
+def without_again(text: str, cleaned: str) -> str:
+    """What is left of a text without its secrets, where it repeats one: ``'…' is too short`` and, below,
+    ``On instance['password']: '…'``."""
+    parts = {part for part in _taken_out(text, cleaned) if _SHORTEST_WITHIN <= len(part) <= _LONGEST_AGAIN}
+    for part in sorted(parts, key=len, reverse=True)[:_MOST_AGAIN]:
+        if part in cleaned and is_opaque(part):
+            cleaned = cleaned.replace(part, REDACTED)
+    return cleaned
 
 
 def without_repeated(text: str, secrets: Iterable[str]) -> str:

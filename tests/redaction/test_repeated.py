@@ -141,3 +141,20 @@ def test_what_is_secret_within_an_argument(tracer, value):
 
     (message,) = messages(tracer, call, value)
     assert message == f"the token {REDACTED} was rejected, not the river"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "'{0}' is too short\n\nOn instance['password']:\n    password: '{0}'",
+        "login with {0} refused, password={0}",
+        "DB_PASSWORD={0}\nused {0} twice: {0}",
+    ],
+)
+def test_a_secret_is_taken_out_wherever_a_text_repeats_it(text):
+    secret = "Tr0ub4dor3xQ"
+    assert Redaction().text("error", text.format(secret)) == text.format(REDACTED)
+
+
+def test_a_short_secret_that_stands_in_other_words_is_not_looked_for_again():
+    assert Redaction().text("x", "PIN=4821, in 48213 steps") == f"PIN={REDACTED}, in 48213 steps"
