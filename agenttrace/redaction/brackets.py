@@ -14,7 +14,7 @@ _SCHEMA = re.compile(
     r"""\\{0,20}["'](?:type|\$ref|anyOf|oneOf|allOf|enum|const)\\{0,20}["']\s*:|\{\s*\}"""
 )
 _ITEM = re.compile(r"""["']([^"'\n]{1,200})["']""")
-_WINDOW = 1_024
+_WINDOW = 400
 """Characters from an opening bracket on that are looked at."""
 
 
@@ -22,8 +22,10 @@ def is_secret_data(text: str, begin: int, name: str, names: Names) -> bool:
     """Returns True if a secret's name hides what stands in brackets after it: no schema, code, scopes."""
     if not names.hides(name, {"": ""}) or text[begin + 1 : begin + 2] in ("]", ")", ""):
         return False
-    stop = end_of_brackets(text, begin, min(begin + _WINDOW, len(text)))
-    items = [one[1] for one in _ITEM.finditer(text, begin, stop)] if text[begin] == "[" else []
+    limit = min(begin + _WINDOW, len(text))
+    stop = end_of_brackets(text, begin, limit)
+    is_list = text[begin] == "[" and stop < limit
+    items = [one[1] for one in _ITEM.finditer(text, begin, stop)] if is_list else []
     if items and not names.hides(name, items):
         return False
     return _SCHEMA.match(text, begin) is None and not is_code(text, begin, stop)
