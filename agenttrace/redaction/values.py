@@ -53,9 +53,9 @@ _PUBLIC = re.compile(
 )
 """The address of a contract (EIP-55), a user's id of Windows, a colour, an algorithm."""
 _PATTERN = re.compile(
-    r"\(\?[:P<=!]|\[\^|\[[a-zA-Z0-9]-[a-zA-Z0-9]|\\[dwsWSDb](?![a-z])|\][*+?]|%[sdr](?![\w%])|\{\}|\A/\^"
+    r"\(\?[:P<=!]|\[\^|\[[a-zA-Z0-9]-[a-zA-Z0-9]|\\[dwsWSDb](?![a-z])|[\])][*+?]|[\])]\{\d|\)\$\Z|%[sdr](?![\w%])|\{\}"
 )
-"""A regular expression, or a template."""
+"""What a regular expression, or a template, has: one of them alone stands in passwords, too."""
 _PLAIN_URL = re.compile(r"https?://[\w.-]+(?::\d{1,5})?(?:/[\w./#~-]*)?")
 _NUMBERED = re.compile(r"[A-Za-z]+[-_ ]\d{1,3}")
 SMALLEST_PIN = 1_000
@@ -203,7 +203,7 @@ def _hides_text(rule: NameRule, text: str) -> bool:
     text = text[:_LONGEST_LOOKED_AT]
     if _STAND_IN.fullmatch(text.strip()) or (_is_path(text) and not _SLASH_BEFORE.fullmatch(text)):
         return False
-    if rule.what != _PASSWORDS and (_PUBLIC.fullmatch(text) or _PATTERN.search(text) or _is_plain_url(text)):
+    if rule.what != _PASSWORDS and (_PUBLIC.fullmatch(text) or _is_pattern(text) or _is_plain_url(text)):
         return False
     if rule.what == _SEEDS and text.isdigit():
         return False
@@ -229,6 +229,11 @@ _MOSTLY = 0.6
 def is_name_in_code(text: str) -> bool:
     """Returns True for a name with dots, ``asn1.decode_dss_signature``, of which no part is random."""
     return _DOTTED.fullmatch(text) is not None and all(map(_is_of_words, _SEPARATORS.split(text)))
+
+
+def _is_pattern(text: str) -> bool:
+    """Returns True for a regular expression, and for a template, ``--user=%s --password=%s``."""
+    return text[:2] == "/^" or len(_PATTERN.findall(text)) > 1
 
 
 def _is_plain_url(text: str) -> bool:
