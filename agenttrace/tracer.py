@@ -630,12 +630,16 @@ class Tracer:
         Of spans: ``queued`` (not stored yet), ``written``, ``sampled_out``, ``dropped`` (a mapping of reasons
         to counts) and the like. ``evaluations`` are the online ones, ``exporters`` those that send.
         """
-        from agenttrace.online.backlog import Counts
-
         online = self._online
+        try:
+            from agenttrace.online.backlog import Counts
+
+            none = Counts().to_dict(0)
+        except (ImportError, OSError):  # no descriptor is left to read the module with
+            none = {}
         return {
             **self._pipeline.stats(),
-            "evaluations": Counts().to_dict(0) if online is None else online.stats(),
+            "evaluations": none if online is None else online.stats(),
             "exporters": [sender.stats() for sender in self._pipeline.senders],
         }
 

@@ -26,6 +26,7 @@ _PAIR = re.compile(
     r"""[ \t]*(?:\#[^\n]*)?)\r?(?:\n|\Z)"""
 )
 """A line of YAML, TOML or INI with a name and one value, or none."""
+_NAME_ALONE = re.compile(r"""[ \t-]*["']?[\w./-]{1,80}["']?[ \t]*""")
 _OF_SCHEMAS = frozenset({"type", "$ref", "description", "schema", "format", "required", "enum", "properties"})
 _OF_KEYS = frozenset({"priv", "privateExponent", "prime1", "prime2", "exponent1", "exponent2", "coefficient"})
 """What ``openssl`` calls the parts of a private key."""
@@ -59,7 +60,8 @@ def without_blocks(text: str, names: Names) -> tuple[str, int]:
                 pieces += (text[done : fenced.start("value")], REDACTED)
                 done = end = fenced.end("value")
             column = _column(text, place)
-            if not is_block and not is_key and names.hides(name, {"": ""}):
+            is_alone = _NAME_ALONE.fullmatch(text, text.rfind("\n", 0, place) + 1, place) is not None
+            if is_alone and not is_block and not is_key and names.hides(name, {"": ""}):
                 pairs, last_line = _pairs_below(text, end, column)
                 for first, last in pairs:
                     if names.hides(name, text[first:last]):
@@ -105,7 +107,8 @@ def _pairs_below(text: str, place: int, column: int) -> tuple[list[tuple[int, in
         if len(line["indent"]) <= column or line["name"] in _OF_SCHEMAS:
             return (values, place) if len(line["indent"]) <= column else ([], begin)
         value = line["quoted"] or line["bare"]
-        if value is not None and is_made_up(value) and REDACTED not in value:
+        is_code = line["bare"] is not None and any(sign in line["bare"] for sign in "()[]{}")
+        if value is not None and not is_code and is_made_up(value) and REDACTED not in value:
             values.append(line.span("quoted" if line["quoted"] else "bare"))
         place = line.end()
     return values, place

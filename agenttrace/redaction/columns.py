@@ -22,9 +22,17 @@ _SPACED = re.compile(r"\S+(?: \S+)*")
 """What stands between two spaces or more: as ``pandas``, ``kubectl`` and others print columns."""
 _SPACED_VALUE = re.compile(r"""[^\s"'`()\[\]{},;:]*[^\s"'`()\[\]{},;:.]""")
 """No value of code: it has neither quotes nor brackets."""
+_ONE_ROW = re.compile(r"[ \t]*(?:\d{1,7}[ \t]{1,9})?(?P<cell>\S+)[ \t\r]*")
+_ONE_COLUMN = re.compile(
+    r"[ \t]*[\w.-]{1,40}[ \t]*\r?\n(?:[ \t]*-{3,}[ \t]*\r?\n|0[ \t]{2,}\S+[ \t]*(?:\r?\n|\Z))"
+)
+_WHOLE_COLUMN = re.compile(r"(?:[ \t]*[^\s:=]+[ \t]*(?:\r?\n|\Z)){2,10000}")
+"""The head of a table of one column: a rule below it, numbers of rows, or a text that is nothing else."""
 _WORD = re.compile(r"\S+")
+_LINES = str.maketrans("┃║┆┇┊", "│││││")
+"""The other signs that part columns, as ``rich`` and ``polars`` draw them."""
 _TITLE = re.compile(r"[\w .()/#-]{0,40}")
-_RULE = re.compile(r"[-:=|+ \t\r─│┼├┤┬┴┌┐└┘═║╪╞╡]+")
+_RULE = re.compile(r"[-:=|+ \t\r─│┼├┤┬┴┌┐└┘═║╪╞╡━┏┓┗┛┡┩┇┳┻╇╈╂╋┠┨╄╃┍┑┕┙]+")
 _AROUND = " \t\r`*\"'"
 
 
@@ -33,6 +41,7 @@ def without_columns(text: str, places: list[int], names: Names, *, is_cut: bool 
 
     `places` are those of signs of names, in their order. The last row of a text that is cut may be shorter.
     """
+    whole, text = text, text.translate(_LINES) if not text.isascii() else text
     pieces: list[str] = []
     done = read = 0
     for place in places:
@@ -45,9 +54,9 @@ def without_columns(text: str, places: list[int], names: Names, *, is_cut: bool 
         if head is not None:
             secrets, read = _secrets(text, read + 1, head, names, is_cut)
             for first, last in secrets:
-                pieces += (text[done:first], REDACTED)
+                pieces += (whole[done:first], REDACTED)
                 done = last
-    return ("".join((*pieces, text[done:])), len(pieces) // 2) if pieces else (text, 0)
+    return ("".join((*pieces, whole[done:])), len(pieces) // 2) if pieces else (whole, 0)
 
 
 class _Head(NamedTuple):
@@ -77,13 +86,18 @@ def _secrets(
 ) -> tuple[list[tuple[int, int]], int]:
     """Where the values stand in the lines from `start` on, and where these lines end."""
     places: list[tuple[int, int]] = []
+    begin = text.rfind("\n", 0, start - 1) + 1
+    is_one = len(head.places) == 1 and (
+        _ONE_COLUMN.match(text, begin) is not None
+        or (not begin and _WHOLE_COLUMN.fullmatch(text) is not None)
+    )
     while start < len(text):
         stop = text.find("\n", start)
         line = text[start : len(text) if stop < 0 else stop]
         if not _RULE.fullmatch(line):
             if has_any(SIGNS, line.lower()) and _head(line, names) is not None:
                 break  # another table
-            cells = _row(line, head, is_cut and stop < 0)
+            cells = _one_cell(line) if is_one else _row(line, head, is_cut and stop < 0)
             if cells is None:
                 break
             for place, name in head.secret.items():
@@ -107,6 +121,12 @@ def _are_several(line: str, sign: str, titles: list[str]) -> bool:
     """Returns True for the head of a table: code ends lines with a comma, and types begin with ``|``."""
     line = line.strip()
     return sum(map(bool, titles)) > 1 or (line[:1] == sign == line[-1:] and len(line) > 1)
+
+
+def _one_cell(line: str) -> list[tuple[int, int]] | None:
+    """The one word of a row, behind its number if it has one."""
+    row = _ONE_ROW.fullmatch(line)
+    return None if row is None else [row.span("cell")]
 
 
 def _row(line: str, head: _Head, is_cut: bool) -> list[tuple[int, int]] | None:

@@ -26,8 +26,8 @@ _LONGEST_ENCODED = 8_192
 _CUT = re.compile(r"…\[\+\d+ chars(?: #[0-9a-f]{32})?\]\Z")
 _LAST_WORDS = 200
 _BEGINNING = r"""(?<![A-Za-z0-9])(?:
-    (?i:[spr]k[-_]|gh[pousr]_|github_pat_|gl[a-z]{2,5}-|xox[a-z][-.]|xapp-|hf_|gsk_|npm_|pypi-|dop_v1_|ya29\.|SG\.)
-    |AKIA|ASIA|AIza|eyJ|hv[sb]\.|whsec_|sntry|shp[a-z]{2}_)[\w.~+/=-]*"""
+    (?i:[spr]k[-_]|gh[pousr]_|github_pat_|gl[a-z]{2,5}-|xox[a-z][-.]|xapp-|hf_|gsk_|npm_|glsa_|dapi(?=[0-9a-f])|ntn_|lsv2_|lin_(?:api|oauth)_|r8_|dckr_pat_|xai-|pplx-|tvly-|pypi-|dop_v1_|ya29\.|SG\.)
+    |AKIA|ASIA|SK(?=[0-9a-f]{4})|\d{8,10}:AA|AIza|eyJ|hv[sb]\.|whsec_|sntry|shp[a-z]{2}_)[\w.~+/=-]*"""
 _URL_BEGINNING = r"""(://[^\s/:@?#"'<>…]*:)(?!\d{1,5}(?:[/?#]|\Z|…))[^\s/?#"'<>@…]+"""
 _TORN = re.compile(rf"{_BEGINNING}\Z", re.VERBOSE)
 _TORN_URL = re.compile(rf"{_URL_BEGINNING}\Z")

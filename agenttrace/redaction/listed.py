@@ -11,6 +11,7 @@ from agenttrace.redaction.naming import Names, may_be_word
 from agenttrace.redaction.values import (
     ends_opaque,
     is_class,
+    is_measure,
     is_name,
     is_opaque,
     is_phrase,
@@ -120,6 +121,8 @@ def _is_secret(match: re.Match[str], pattern: re.Pattern[str], names: Names) -> 
 
 def _is_another_name(name: str, value: str, names: Names) -> bool:
     """Returns True in a list of names of code: of classes, of constants, of what has several words."""
+    if is_measure(value):
+        return True
     if is_class(value):
         return is_class(name) or names.is_secret(value)
     if _CONSTANT.fullmatch(value):

@@ -35,7 +35,7 @@ PART = re.compile(
 """A field of a form that is sent in parts; in a text within a text its lines end with ``\\n``."""
 
 SNAPSHOT = re.compile(
-    r"""(?<=[ \t-])(?:text|search|combo)box[ \t]"""
+    r"""(?<![^\s-])(?:text|search|combo)box[ \t]"""
     r"""\\{0,20}"(?P<name>[^"\n\\]{2,60})\\{0,20}"(?:[ \t]\[[^\]\n]{1,80}\]){0,6}"""
     r"""(?::[ \t]\\{0,20}"?|[ \t]value=\\{0,20}")(?P<value>[^\s"\\][^\n"\\]{0,400})"""
 )

@@ -11,7 +11,8 @@ from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.values import is_name_in_code, is_opaque, is_phrase, is_placeholder
 
 _BEFORE = re.compile(
-    r"""(?:[ \t]{0,9}\d{1,7}[ \t]{0,3}[\t→:|]|[\w./-]{1,160}:\d{1,7}[:-]|[+-])?[ \t>*`_-]{0,40}"""
+    r"""(?:[ \t]{0,9}\d{1,7}[ \t]{0,3}[\t→:|]|[\w./-]{1,160}:\d{1,7}[:-]|[+-]"""
+    r"""|[A-Za-z][\w.-]{0,60}[ ]{1,20}\|[ ]{1,4})?[ \t>*`_-]{0,40}"""
     r"""(?:(?:export|set|setx|ENV|ARG|declare\s+-x|env)\s+)?["'*`]{0,3}[\w.-]{1,80}["'*`:]{0,4}[ \t\u00a0]*"""
 )
 """Also after the number of a line, a place that ``grep`` found, the sign of a diff."""

@@ -14,7 +14,7 @@ from agenttrace.redaction.naming import Names, may_be_word
 from agenttrace.redaction.shown import is_secret_path
 from agenttrace.redaction.sql_parameters import secret_parameters
 from agenttrace.redaction.tables import COLUMNS, ROWS, is_list, places_below_titles, without_columns_beside
-from agenttrace.redaction.values import ends_opaque, is_name, says_something
+from agenttrace.redaction.values import ends_opaque, is_class, is_measure, is_name, says_something
 
 _LONGEST_NAME = 64
 _NAMES_OF_VALUES = (
@@ -103,6 +103,8 @@ def _is_named(name: str, value: str, names: Names) -> bool:
     if "*" in name or not (len(name) <= _LONGEST_NAME or is_option) or not names.is_secret(bare):
         return False
     if not names.hides(bare, value) or value[:2] == "--":
+        return False
+    if is_measure(value) or (is_class(bare) and is_class(value)):
         return False
     if not is_name(value) and ends_opaque(value):
         return True

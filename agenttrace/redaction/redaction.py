@@ -111,7 +111,7 @@ class Redaction:
         """Keys that were found to name no secret and no mark, and to hold no secret themselves."""
         self._own_shapes = own_shapes(level, shapes, self.except_)
         self.largest_number = LARGEST_IF_CARDS if asks_for_cards(level, shapes, self.except_) else EXACT_INT
-        self.shortest = SHORTEST_OWN if self._own_shapes or self.names else SHORTEST_TEXT
+        self.shortest = 1 if self._own_shapes else SHORTEST_OWN if self.names else SHORTEST_TEXT
         self._signs = tuple({max(re.split(r"[_\-. ]+", name.lower()), key=len) for name in names})
         self._secret_names: dict[str, bool] = {}
         self._rules: dict[str, NameRule | None] = {}

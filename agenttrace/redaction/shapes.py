@@ -386,22 +386,22 @@ SHAPES: tuple[Shape, ...] = (
         replacement=rf"\1 {REDACTED}",
     ),
     Shape(
-        "password of a URL",
-        "RFC 3986, detect-secrets",
-        ("://",),
-        re.compile(rf"""(://[^\s/:@?#"'<>]*:)(?!\[redacted\]@|{_STAND_IN}@)<?[^\s/?#"'<>]+@"""),
-        0,
-        replacement=rf"\1{REDACTED}@",
-        needs="@",
-    ),
-    Shape(
         "password with signs of a database's URL",
         "libpq, SQLAlchemy",
         ("://",),
         re.compile(
             r"""(?i)(?<![a-z])((?:postgres(?:ql)?|mysql|mariadb|mongodb|rediss?|amqps?|mssql|oracle|clickhouse|cockroachdb)"""
-            r"""(?:\+\w{1,20})?://[^\s/:@?#"'<>\[]*:)(?!\d{1,5}[/?#])[^\s"'<>@/?#]*[/?#][^\s"'<>@]*@(?=[\w.\[-])"""
+            r"""(?:\+\w{1,20})?://[^\s/:@?#"'<>\[]*:)(?!\d{1,5}[/?#])(?!\[redacted\]@)[^\s"'<>@/?#]*[/?#@][^\s"'<>?]*@(?=[\w.\[-])"""
         ),
+        0,
+        replacement=rf"\1{REDACTED}@",
+        needs="@",
+    ),
+    Shape(
+        "password of a URL",
+        "RFC 3986, detect-secrets",
+        ("://",),
+        re.compile(rf"""(://[^\s/:@?#"'<>]*:)(?!\[redacted\]@|{_STAND_IN}@)<?[^\s/?#"'<>]+@"""),
         0,
         replacement=rf"\1{REDACTED}@",
         needs="@",

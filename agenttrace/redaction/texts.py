@@ -23,6 +23,7 @@ from agenttrace.redaction.unquoted import (
     compared_value,
     end_of_word,
     ends_literal,
+    flow_list,
     is_outcome,
     is_value,
     new_value,
@@ -185,6 +186,7 @@ class _Reader:
         self.pieces: list[str] = []
         self.position = 0
         self.word = (0, 0)
+        self.has_logprobs = "logprob" in text  # whose tokens are of a model's vocabulary
         self.end = end_before_cut(text)
         """Where a text ends that was cut: the mark is no part of a value."""
 
@@ -248,12 +250,15 @@ class _Reader:
             begin = anchor.end()
         if not is_quoted and text[begin : begin + 1] in ('"', "'") and ends_literal(text, place, begin):
             return begin + 1
-        if name == "PASS" and is_outcome(text, begin):
+        if (name == "PASS" and is_outcome(text, begin)) or (self.has_logprobs and name == "token"):
             return begin
         is_line = may_be_word(name, self.names) or (not is_quoted and (separator == "=" or name.isupper()))
         line = value_on_line(text, place, self.end, random=not is_line) if is_line or not is_quoted else None
         if line is not None and self.names.hides(name, text[line[0] : line[1]]):
             return self._take(*line)
+        flow = flow_list(text, begin) if text[begin : begin + 1] == "[" and not is_quoted else None
+        if flow is not None and self.names.hides(name, text[flow[0] : flow[1]]):
+            return self._take(*flow)
         opening = _TEXT_VALUE.match(text, begin)
         if opening is not None:
             return self._quoted(name, is_quoted or separator == "=", opening)
@@ -346,7 +351,7 @@ class _Reader:
         if text[end : end + 1] in ("&", ",") and may_be_word(name, self.names):
             end = min(end_of_word(text, end), self.end)
             value = text[begin:end]
-        if not is_value(name, value, self.names):
+        if not is_value(name, value, self.names, separator):
             return begin
         if separator == ":":
             if _SAYS_NOTHING.fullmatch(value) or (
@@ -383,6 +388,7 @@ class _Reader:
             and _LINE_ENDS.match(text, end) is not None
             and may_be_word(name, self.names)
             and not says_something(value)
+            and not (is_class(value) and self.names.is_secret(value))  # a type, SecretStr
         )
 
 

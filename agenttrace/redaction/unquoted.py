@@ -10,7 +10,14 @@ import re
 from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.naming import Names, may_be_word
 from agenttrace.redaction.own_line import several_fields
-from agenttrace.redaction.values import is_class, is_name_in_code, is_opaque, is_phrase, is_placeholder
+from agenttrace.redaction.values import (
+    is_class,
+    is_made_up,
+    is_name_in_code,
+    is_opaque,
+    is_phrase,
+    is_placeholder,
+)
 
 _LONGEST_QUOTED = 300
 _OF_ADDRESS = re.compile(r"""\{(?:[^}\n]|\}\})*\}(?=[;"'\s]|\Z)|[^;\s"']+""")
@@ -36,6 +43,17 @@ _AFTER_LITERAL = re.compile(r"""["'](?:\s*(?:[+,)\]};&%]|\.\w{1,30}\()|[ \t]*(?:
 _LONGEST_LINE = 300
 
 
+_FLOW = re.compile(r"""\[(?P<items>[^\[\]{}"'\n]{1,1000})\](?=[ \t]*(?:\#[^\n]*)?(?:\r?\n|\Z))""")
+
+
+def flow_list(text: str, begin: int) -> tuple[int, int] | None:
+    """Where the items of a list stand, ``passwords: [a1b2c3, …]``, of which one is no word."""
+    flow = _FLOW.match(text, begin)
+    if flow is None or not any(is_made_up(item.strip()) for item in flow["items"].split(",")):
+        return None
+    return flow.span("items")
+
+
 def is_outcome(text: str, begin: int) -> bool:
     """Returns True where after ``PASS`` stands what was tested: ``--- PASS: TestParse2 (0.00s)``,
     ``PASS src/Button2.test.tsx``."""
@@ -46,13 +64,15 @@ def is_outcome(text: str, begin: int) -> bool:
     return "---" in head[0] or "test" in tested[0].lower() or not tested[0].isalnum()
 
 
-def is_value(name: str, value: str, names: Names) -> bool:
+def is_value(name: str, value: str, names: Names, separator: str) -> bool:
     """Returns True for what may be the value of a secret's name: no stand-in, no count, no name in code."""
     if not names.hides(name, value) or is_placeholder(value):
         return False
     if _NUMBER.fullmatch(value):
         return names.hides(name, float(value) if "." in value else int(value))
-    return not is_name_in_code(value) and (may_be_word(name, names) or not is_class(value))
+    if is_name_in_code(value):
+        return False
+    return separator == "=" or may_be_word(name, names) or not is_class(value)
 
 
 def ends_literal(text: str, place: int, quote: int) -> bool:

@@ -31,7 +31,7 @@ _WORD = re.compile(
 _SCHEME = re.compile(
     r"(?i:basic|bearer|digest|oauth2?|saml2?|sso|ldap|kerberos|ntlm|negotiate|oidc|mtls|api[_-]?key)"
 )
-_PATH = re.compile(r"(?:~|\.{0,2}/|[A-Za-z]:[\\/]|file:)[\w ./\\:~@%-]*")
+_PATH = re.compile(r"(?:~(?:[\w.-]*(?=/)|\Z)|\.{0,2}/|[A-Za-z]:[\\/]|file:)[\w ./\\:~@%-]*")
 _SEED_PHRASE = re.compile(r"(?:[a-z]{3,8} ){11,23}[a-z]{3,8}")
 """The words of a wallet, twelve to twenty-four of BIP 39's list."""
 _OF_PEOPLE = "numbers of people"
