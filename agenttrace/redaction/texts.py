@@ -29,7 +29,7 @@ from agenttrace.redaction.unquoted import (
     new_value,
     value_of_pair,
 )
-from agenttrace.redaction.values import is_opaque, is_placeholder, says_something
+from agenttrace.redaction.values import is_class, is_opaque, is_placeholder, says_something
 
 OTHER_MARKS = ("--", "</", '",', "',", "\"'")
 _FEW = 12
