@@ -289,6 +289,10 @@ class Redaction:
         if item is not None and self.is_secret(key) and self.hides(key, item):
             self.redacted += 1
             return Redacted(REDACTED, secret_digest(item))
+        if type(item) is list and item and self.is_secret(key):  # of a name that hides no list
+            item = [
+                self._taken_out(one) if type(one) is str and self.hides(key, one) else one for one in item
+            ]
         if type(item) is dict and item and self.is_secret(key):
             clean = without_examples if is_schema(item) else without_random
             return self.inside(clean(item, self._taken_out))

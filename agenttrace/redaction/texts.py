@@ -21,6 +21,7 @@ from agenttrace.redaction.naming import Names, may_be_word
 from agenttrace.redaction.own_line import value_on_line
 from agenttrace.redaction.unquoted import (
     compared_value,
+    end_of_open_word,
     end_of_word,
     ends_literal,
     flow_list,
@@ -365,7 +366,8 @@ class _Reader:
             )
             return self._take(begin, end) if is_secret else begin
         if (end < self.end and _CODE_FOLLOWS.match(text, end)) or _CMDLET.fullmatch(value):
-            return begin
+            last = end_of_open_word(text, begin, end)
+            return self._take(begin, last) if last else begin
         if _BRACKET_FOLLOWS.match(text, end) and not is_opaque(value):
             return begin
         if _IDENTIFIER.fullmatch(value):

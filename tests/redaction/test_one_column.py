@@ -65,3 +65,9 @@ def test_a_shape_of_ones_own_may_be_shorter_than_any_secret():
     own = Redaction(shapes=[r"\b\d{4}\b", r"\b(?i:ann|bob)\b"])
     given_data = {"code": "4321", "who": "ann", "codes": ["4321", "43210"]}
     assert own.inside(given_data) == {"code": REDACTED, "who": REDACTED, "codes": [REDACTED, "43210"]}
+
+
+@pytest.mark.parametrize("name", ["smtp_pass", "GH_PAT", "sessions"])
+def test_the_items_of_a_list_are_hidden_as_one_text_is(name):
+    data = {name: ["x9kQ2vLm8Rt4f3a9", "plain", 3]}
+    assert Redaction().inside(data) == {name: [REDACTED, "plain", 3]}

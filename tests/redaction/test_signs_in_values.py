@@ -19,6 +19,8 @@ WORDS = [
     f"PGPASSWORD=ab,{WORD} psql -h db",
     f"export DB_PASSWORD=ab,{WORD} && run",
     f"tool --password=ab,{WORD} --verbose",
+    f"login password=Xk9fQm2({WORD} ip=10.0.0.1",
+    f"login password=Xk9fQm2[{WORD}",
 ]
 LITERALS = [
     rf'page.fill("#password", "ab\"{WORD}")',
@@ -67,6 +69,7 @@ HARMLESS = [
     "ALTER USER a PASSWORD 'see the docs'",
     "password: '' + ''",
     "password='' ''",
+    "f(password=get_password2(user), x=1)",
 ]
 
 
