@@ -55,10 +55,11 @@ class Viewer:
 
     def end(self) -> int:
         self.process.send_signal(signal.SIGINT)
-        code = self.process.wait(20)
-        self.process.stdout.close()
-        self.process.stderr.close()
-        return code
+        try:
+            return self.process.wait(20)
+        finally:  # what runs on, and its pipes, would fail tests after this one
+            self.process.kill()
+            self.process.communicate(timeout=20)
 
     def kill(self) -> None:
         self.process.kill()
