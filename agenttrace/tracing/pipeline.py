@@ -297,6 +297,11 @@ class Pipeline:
                 if type(scope) is Scope:
                     scope.queue = self.entrance
 
+    def end_after_shutdown(self, patience: Patience) -> None:
+        """Wait for a worker that was still storing when the time of a shutdown was over; say what is left."""
+        self._stop(patience.left())
+        self._say_what_is_left()
+
     def _losses(self) -> dict[str, int]:
         """How many spans were lost, by reason, also those that still wait."""
         lost = {reason: count for reason, count in self.counts().items() if reason in LOSSES}

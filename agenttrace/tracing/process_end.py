@@ -95,6 +95,9 @@ class EndsWithProcess(Protocol):
     def finish_up(self, patience: Patience) -> None:
         """Store what waits, for as long as patience lasts."""
 
+    def end_after_shutdown(self, patience: Patience) -> None:
+        """The same for one that was shut down, and may be storing still."""
+
     def tell_losses(self) -> None:
         """Say in the log what was lost, where that has not been said."""
 
@@ -111,7 +114,9 @@ def _finish_all() -> None:
     patience = of_this_process()
     for pipeline in list(_waited_for):
         try:
-            if not pipeline.closed:
+            if pipeline.closed:
+                pipeline.end_after_shutdown(patience)
+            else:
                 pipeline.finish_up(patience)
             pipeline.tell_losses()
         except BaseException:  # choke-point: Control-C, for one; the others are flushed all the same
