@@ -21,11 +21,11 @@ _ONE_WORD = re.compile(r"[ \t]*([^\s:=]+)[ \t]*(?=\r?\n|\Z)")
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2}:)+[0-9a-fA-F]{0,2}")
 _TABLE = re.compile(r"(?m)^[ \t]*\[(?P<name>[\w.-]{2,80})\][ \t]*\r?\n")
 _PAIR = re.compile(
-    r"""(?P<indent>[ \t]*)(?:#[^\n]*|["']?(?P<name>[\w./-]{1,80})["']?[ \t]*[:=][ \t]*"""
+    r"""(?P<indent>[ \t]*)(?:#[^\n]*|(?=\r?\n)|["']?(?P<name>[\w./-]{1,80})["']?[ \t]*[:=][ \t]*"""
     r"""(?:(?P<quote>["'])(?P<quoted>[^\n]*?)(?:(?P=quote)|\Z)|(?P<bare>[^\s#"'{\[&*!|>][^\s#]*))?"""
     r"""[ \t]*(?:\#[^\n]*)?)\r?(?:\n|\Z)"""
 )
-"""A line of YAML, TOML or INI with a name and one value, or none."""
+"""A line of YAML, TOML or INI with a name and one value, or none; a comment, or an empty one."""
 _NAME_ALONE = re.compile(r"""[ \t-]*["']?[\w./-]{1,80}["']?[ \t]*""")
 _OF_SCHEMAS = frozenset({"type", "$ref", "description", "schema", "format", "required", "enum", "properties"})
 _OF_KEYS = frozenset({"priv", "privateExponent", "prime1", "prime2", "exponent1", "exponent2", "coefficient"})
@@ -104,8 +104,10 @@ def _pairs_below(text: str, place: int, column: int) -> tuple[list[tuple[int, in
     values: list[tuple[int, int]] = []
     begin = place
     while (line := _PAIR.match(text, place)) is not None:
-        if len(line["indent"]) <= column or line["name"] in _OF_SCHEMAS:
-            return (values, place) if len(line["indent"]) <= column else ([], begin)
+        if line["name"] is not None and len(line["indent"]) <= column:
+            break
+        if line["name"] in _OF_SCHEMAS:
+            return [], begin
         value = line["quoted"] or line["bare"]
         is_code = line["bare"] is not None and any(sign in line["bare"] for sign in "()[]{}")
         if value is not None and not is_code and is_made_up(value) and REDACTED not in value:

@@ -138,11 +138,9 @@ def _row(line: str, head: _Head, is_cut: bool) -> list[tuple[int, int]] | None:
             del cells[0]
         if len(cells) == width or (is_cut and 1 < len(cells) < width):
             return cells
-    return (
-        _ending_below(line, head.places, is_cut) or _beginning_below(line, head.places)
-        if head.sign[0] == " "
-        else None
-    )
+    if head.sign.strip(" "):
+        return None
+    return _ending_below(line, head.places, is_cut) or _beginning_below(line, head.places)
 
 
 def _ending_below(line: str, titles: list[tuple[int, int]], is_cut: bool) -> list[tuple[int, int]] | None:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 
 from agenttrace.core.marks import REDACTED
-from agenttrace.redaction.brackets import is_code
+from agenttrace.redaction.brackets import end_of_brackets, is_code
 from agenttrace.redaction.naming import Names, may_be_word
 from agenttrace.redaction.values import is_opaque, is_phrase, is_placeholder, says_something
 
 _OPENING = re.compile(
     r"""(?<![\w.-])(?P<name>[^\W\d][\w.-]{0,60})["']?\s{0,3}(?<![=!<>])[=:]>?\s{0,3}(?=[\[({])"""
 )
-_MARK = re.compile(r"""["'{}\[\]()]""")
-_TO_QUOTE = {quote: re.compile(rf"(?:[^{quote}\\\n]|\\[^\n])*") for quote in "\"'"}
 _TEXT = re.compile(
     r"""[brfu]?(?P<quote>["'])(?P<value>(?:(?!(?P=quote))[^\n\\…]|\\[^\n]){0,300})(?:(?P=quote)|(?=…\[\+))(?P<key>\s*[:=])?"""
 )
@@ -35,7 +33,7 @@ def without_lists(text: str, names: Names) -> tuple[str, int]:
         name, begin = opening["name"].strip(".-"), opening.end()
         if begin < looked_at or not names.is_secret(name):
             continue
-        end = _end_of_brackets(text, begin, min(len(text), begin + _LONGEST))
+        end = end_of_brackets(text, begin, min(len(text), begin + _LONGEST))
         looked_at = end
         if is_code(text, begin, end):
             continue
@@ -60,20 +58,3 @@ def _is_secret(name: str, value: str, names: Names) -> bool:
     return (
         is_value and names.hides(name, value) and not value.startswith(REDACTED) and not is_placeholder(value)
     )
-
-
-def _end_of_brackets(text: str, begin: int, stop: int) -> int:
-    """Where the bracket at a place is closed; `stop` where it is not before that."""
-    depth, place = 0, begin
-    while (mark := _MARK.search(text, place, stop)) is not None:
-        place = mark.end()
-        if mark[0] in "{[(":
-            depth += 1
-        elif mark[0] in "}])":
-            depth -= 1
-            if not depth:
-                return place
-        else:
-            closing = _TO_QUOTE[mark[0]].match(text, place, stop)
-            place = stop if closing is None else min(closing.end() + 1, stop)
-    return stop

@@ -37,6 +37,8 @@ TEXTS = [
     f"secrets:\n  db: {SECRET}\n",
     f'[secrets]\ndb = "{SECRET}"\n',
     f"[credentials]\ndb = {KEY}\n\n[x]\na = 1\n",
+    f"[credentials]\n\n# of the host\nhost = 'db'\n\ndb = {KEY}\n",
+    f"passwords:\n# of the host\n  a: 1\n\n  db: {SECRET}\nx: 1\n",
     f"parser.add_argument('--password', default='{SECRET}')",
     f"@click.option('--api-key', default='{SECRET}')",
     f'assert user.password == "{SECRET}"',
