@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from agenttrace.core.json_reader import InvalidJSON, lenient_json, lenient_json_at, python_literal
@@ -36,6 +36,8 @@ _PLACES = (
 _BEGIN = re.compile(r"""(?<![\w"'\])])[\[{(](?=\s*["'\[{(\w-])""")
 _MOST_READ = 4
 """How many times as many characters as a text has are read in it, where what looks like data is none."""
+_MOST_OPENINGS = 8
+"""Places that are tried where data may begin that was cut."""
 Inside = Callable[[Any], Any]
 """Returns data without secrets: data that is equal, if there are none."""
 
@@ -69,22 +71,44 @@ def without_secrets_of_data(text: str, inside: Inside) -> tuple[str, int]:
     Data is written anew as it was, where that is one of the usual ways. Of data that is nested too deeply to
     be looked into, nothing is left; of data that was cut, what stands before its last whole item.
     """
-    pieces: list[str] = []
-    done = 0
     end = end_before_cut(text)
+    ends: dict[int, int] = {}
+    changes: list[tuple[int, int, str]] = []
     for data in _data_in(text, end):
+        ends[data.begin] = data.end
         clean = data.without(inside)
         if clean is not None:
-            pieces += (text[done : data.begin], clean)
-            done = data.end
-    if end < len(text) and (begin := _BEGIN.search(text, 0, end)) is not None and not pieces:
-        for whole, closing, left_out in _closed(text[begin.start() : end]):
+            changes.append((data.begin, data.end, clean))
+    if end < len(text) and (last := _without_in_cut(text, end, ends, inside)) is not None:
+        changes = [change for change in changes if change[0] < last[0]]
+        changes.append((last[0], end, last[1]))
+    pieces: list[str] = []
+    done = 0
+    for begin, stop, clean in changes:
+        pieces += (text[done:begin], clean)
+        done = stop
+    return ("".join((*pieces, text[done:])), len(changes)) if changes else (text, 0)
+
+
+def _without_in_cut(text: str, end: int, ends: Mapping[int, int], inside: Inside) -> tuple[int, str] | None:
+    """Where data begins that is cut at `end`, and its text without secrets; None where there are none.
+
+    `ends` are those of the data that is whole, by where it begins.
+    """
+    place = 0
+    for _ in range(_MOST_OPENINGS + len(ends)):
+        opening = _BEGIN.search(text, place, end)
+        if opening is None:
+            return None
+        begin = opening.start()
+        place = ends.get(begin, begin + 1)
+        for whole, closing, left_out in _closed(text[begin:end]) if begin not in ends else ():
             clean = next((one.without(inside) for one in _data_in(whole, len(whole)) if one.begin == 0), None)
             if clean is not None:
                 for sign in closing[::-1]:
                     clean = clean.rstrip().removesuffix(sign)
-                return f"{text[: begin.start()]}{clean}{left_out}{text[end:]}", 1
-    return ("".join((*pieces, text[done:])), len(pieces) // 2) if pieces else (text, 0)
+                return begin, f"{clean}{left_out}"
+    return None
 
 
 class _Data(NamedTuple):

@@ -103,3 +103,14 @@ def test_brackets_that_are_never_closed_cost_no_more_than_their_length():
     for part in ("['password', ", '[["password"], ', '{"name": "password", ', "(('password', x), "):
         small, large = (min(cost(part * count) for _ in range(3)) for count in (1_000, 4_000))
         assert large < 12 * small + 0.05
+
+
+@pytest.mark.parametrize(
+    "before", ["", "see (below), it's [1]:\n", json.dumps(DATA[0]) + "\n", "[a, b] {c} (d)\n"]
+)
+def test_data_that_is_cut_behind_other_data_and_words_is_read(before):
+    text = f"{before}{json.dumps([['user', 'password'], ['ann', SECRET], ['bob', SECRET]])}"
+    for cut in range(len(before) + 30, len(text)):
+        cleaned = Redaction().inside(f"{text[:cut]}…[+{len(text) - cut} chars]")
+        assert SECRET[:6] not in cleaned
+        assert cleaned.endswith(" chars]")
