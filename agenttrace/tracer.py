@@ -20,11 +20,11 @@ from agenttrace.store.opening import connected, store_of
 from agenttrace.tracing.capture import Capture
 from agenttrace.tracing.context import running
 from agenttrace.tracing.decorator import (
-    check_span_type,
     checked_options,
     enabled_by_environment,
     observe_methods,
     observe_with,
+    recorded_span_type,
 )
 from agenttrace.tracing.default_recorder import offer_recorder, withdraw_recorder
 from agenttrace.tracing.flush_result import FlushResult
@@ -248,7 +248,7 @@ class Tracer:
         name: str,
         *,
         span_type: str = "function",
-        input: Mapping[str, Any] | None = None,  # noqa: A002 - the field's own word
+        input: Any = None,  # noqa: A002 - the field's own word
     ) -> SpanBlock:
         """A span for a block: ``with tracer.span("plan", span_type="chain") as span: …``.
 
@@ -256,29 +256,21 @@ class Tracer:
         ``span.set_attribute(…)``. What the block raises is recorded, and raised.
 
         Args:
-            name: The span's name, of any text.
-            span_type: As of `observe`.
-            input: What the block works on, by name.
-
-        Raises:
-            ConfigError: an empty name, a type that cannot be one, an input that is no mapping.
+            name: The span's name: any text. It may come from a model: one that is empty, or no text, is
+                recorded as ``"unnamed"``, or as its own text.
+            span_type: As of `observe`. One that cannot be, which may come from data, is said once, and the
+                span is recorded as a function's.
+            input: What the block works on: values by name, or one value, which is named ``input`` then.
         """
-        if not isinstance(name, str) or not name:
-            raise ConfigError(f"a span's name is a non-empty string, got {name!r}")
-        check_span_type(span_type)
-        if input is not None and not isinstance(input, Mapping):
-            raise ConfigError(f"a span's input is a mapping of names to values, got {input!r}")
-        return SpanBlock(self._recorder, name, span_type, None if input is None else dict(input))
+        return SpanBlock(self._recorder, name, recorded_span_type(span_type), input)
 
     def turn(self, number: int | None = None) -> TurnBlock:
         """A span for one turn of a conversation: ``with tracer.turn(): agent(message)``.
 
         Calls in it have its number as their `turn`, for ``expect(…, turn=2)``. The turns of a trace are
         counted from 1, or on from a `number` that is given: where each turn is a trace of its own, say which
-        it is.
-
-        Raises:
-            ConfigError: `number` is not a whole number from 1.
+        it is. One that is no whole number from 1, which may come from data, is said once, and the turn is
+        counted.
         """
         return TurnBlock(self._recorder, number)
 

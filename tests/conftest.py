@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import sys
 import threading
@@ -17,6 +18,10 @@ import pytest
 from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent))  # for the servers that several rooms start
+
+# A shell ignores Control-C for what it starts in the background, and all that we start would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # How many values a property is tried with. No deadline: other work on the machine may slow any single one.
 settings.register_profile("few", max_examples=10, deadline=None)

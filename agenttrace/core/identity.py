@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import time
 from collections.abc import Iterator
 
@@ -49,6 +50,8 @@ def clock_jumps() -> int:
 
 _BLOCK_SIZE = 256
 _random: Iterator[int] = iter(())
+_source = random.Random(os.urandom(32))  # noqa: S311 - no secret is made of them
+"""Ours alone: a user's seed chooses none of its numbers."""
 
 
 def new_trace_key() -> int:
@@ -59,22 +62,23 @@ def new_trace_key() -> int:
 def new_span_key() -> int:
     """A random non-zero 64-bit id.
 
-    The system's random numbers are read in blocks: each read releases the interpreter's lock, and getting it
-    back takes time while another thread is busy.
+    The system's random numbers are read once only: each read releases the interpreter's lock for a moment.
+    Another thread that waits for it begins to wait anew then, and asks for it after 5 ms only: beside a
+    thread that reads more often, one that writes would never get it.
     """
     global _random
     for key in _random:  # taking the next one of an iterator is one step, for any number of threads
         if key:
             return key
-    first, *rest = memoryview(os.urandom(8 * _BLOCK_SIZE)).cast("Q").tolist()
+    first, *rest = memoryview(_source.randbytes(8 * _BLOCK_SIZE)).cast("Q").tolist()
     _random = iter(rest)
     return first or 1
 
 
 def _forget_random() -> None:
-    """Drop the block in a forked child: the parent uses the same numbers."""
-    global _random
-    _random = iter(())
+    """Begin anew in a forked child: the parent uses the same numbers."""
+    global _random, _source
+    _random, _source = iter(()), random.Random(os.urandom(32))  # noqa: S311
 
 
 if hasattr(os, "register_at_fork"):

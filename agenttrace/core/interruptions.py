@@ -16,6 +16,9 @@ from typing import Any
 
 _traceback = BaseException.__dict__["__traceback__"].__get__
 _module_of = type.__dict__["__module__"].__get__
+_arguments = BaseException.__dict__["args"].__get__
+_BARE = (MemoryError, StopIteration, StopAsyncIteration, GeneratorExit)
+"""What Python itself raises without a message."""
 
 
 def pass_on_interruption(error: BaseException) -> None:
@@ -28,7 +31,9 @@ def thrown_in(error: BaseException) -> bool:
     """Whether a caught exception was raised by a signal handler or thrown in by another thread.
 
     Valid only for code that calls nothing but itself and the standard library: there, an exception of a
-    foreign class whose traceback ends in our own frame must have been thrown in.
+    foreign class whose traceback ends in our own frame must have been thrown in, and so must one of Python's
+    own that says nothing, as `PyThreadState_SetAsyncExc` makes it from a class: what goes wrong by itself
+    says what.
     """
     return raised_by_signal(error) or _starts_in_ours(error)
 
@@ -60,7 +65,12 @@ def _starts_in_ours(error: BaseException) -> bool:
         return False
     while trace.tb_next is not None:
         trace = trace.tb_next
-    return _is_ours(trace.tb_frame) and _is_foreign(type(error))
+    kind = type(error)
+    return _is_ours(trace.tb_frame) and (_is_foreign(kind) or (_says_nothing(error) and kind not in _BARE))
+
+
+def _says_nothing(error: BaseException) -> bool:
+    return not _arguments(error)
 
 
 def _received_frame(frame: FrameType, interrupted_frame: FrameType) -> bool:

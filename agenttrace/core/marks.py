@@ -109,6 +109,16 @@ def bytes_of(data: Mapping[str, Any]) -> bytes | None:
         return None
 
 
+def spelled(content: bytes) -> str:
+    """The text that bytes are in UTF-8, also where they were cut within a letter; others as Latin-1."""
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        if error.start > len(content) - 4 and error.reason == "unexpected end of data":
+            return content[: error.start].decode()
+        return content.decode("latin-1")
+
+
 class Redacted(str):
     """A text with ``[redacted]`` in it, in the process that recorded it: it still knows its secret's digest.
 

@@ -142,7 +142,7 @@ def _declared_fields(value: Any, kind: type, place: str, extra: Any = None) -> d
     if len(stored) != len(names) or not all(map(is_, stored, names)):  # as nearly always: the very same texts
         fields = {name: item for name, item in stored.items() if type(name) is str and name in names}
     if len(fields) < len(names) or (extra is not None and not _is_empty(extra.__get__(value))):
-        raise LookupError
+        raise LookupError("other fields than declared")
     return fields
 
 
@@ -150,7 +150,7 @@ def _declared_slots(value: Any, kind: type) -> dict[str, Any]:
     of_class = dict_of(kind)
     slots = {name: of_class[name] for name in of_class["__dataclass_fields__"]}
     if not all(type(slot) is _MEMBER for slot in slots.values()):
-        raise LookupError
+        raise LookupError("other fields than declared")
     return {name: slot.__get__(value) for name, slot in slots.items()}
 
 
@@ -161,7 +161,7 @@ def _is_empty(extra: Any) -> bool:
 def _own_dict(value: Any) -> dict[str, Any]:
     attributes = object.__getattribute__(value, "__dict__")
     if type(attributes) is not dict:
-        raise LookupError
+        raise LookupError("other fields than declared")
     return attributes
 
 

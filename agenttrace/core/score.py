@@ -96,8 +96,9 @@ class Score:
                 `reason` is no text: a scorer that produces one is broken, and the evaluation reports it as
                 errored.
         """
-        if type(reason) is not str and not isinstance(reason, str):
-            raise ValueError(f"a score's reason is a text, got {reason!r} from {name!r}")
+        if not issubclass(type(reason), str):
+            kind = type(reason).__name__  # its own repr may take for ever
+            raise ValueError(f"a score's reason is a text, got {kind} from {name!r}")
         number = _plain(value)  # what a number of another class says of its order may be anything
         if not 0 <= number <= 1:
             raise ValueError(f"a score must be a number from 0 to 1, got {value!r} from {name!r}")

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from agenttrace.core.marks import REDACTED
+from agenttrace.redaction.name_before import name_at_end
 from agenttrace.redaction.naming import Names
-from agenttrace.redaction.texts import name_at_end
 from agenttrace.redaction.values import is_made_up, is_opaque, is_placeholder
 
 _OPENING = re.compile(r":[ \t]*(?P<mark>[|>][+\-0-9]{0,2})?[ \t]*\r?\n(?=[ \t]*\S)")
@@ -22,7 +22,7 @@ _HEX = re.compile(r"(?:[0-9a-fA-F]{2}:)+[0-9a-fA-F]{0,2}")
 _TABLE = re.compile(r"(?m)^[ \t]*\[(?P<name>[\w.-]{2,80})\][ \t]*\r?\n")
 _PAIR = re.compile(
     r"""(?P<indent>[ \t]*)(?:#[^\n]*|(?=\r?\n)|["']?(?P<name>[\w./-]{1,80})["']?[ \t]*[:=][ \t]*"""
-    r"""(?:(?P<quote>["'])(?P<quoted>[^\n]*?)(?:(?P=quote)|\Z)|(?P<bare>[^\s#"'{\[&*!|>][^\s#]*))?"""
+    r"""(?:(?P<quote>["'])(?P<quoted>[^\n]*?)(?:(?P=quote)|\Z)|(?P<bare>[^\s#"'{\[&*!|>]\S*))?"""
     r"""[ \t]*(?:\#[^\n]*)?)\r?(?:\n|\Z)"""
 )
 """A line of YAML, TOML or INI with a name and one value, or none; a comment, or an empty one."""

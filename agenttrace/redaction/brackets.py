@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
+from agenttrace.core.json_reader import InvalidJSON, lenient_json_at
 from agenttrace.redaction.naming import Names
 
 _TO_QUOTE = {quote: re.compile(rf"(?:[^{quote}\\]|\\[\s\S])*") for quote in "\"'"}
@@ -25,10 +27,21 @@ def is_secret_data(text: str, begin: int, name: str, names: Names) -> bool:
     limit = min(begin + _WINDOW, len(text))
     stop = end_of_brackets(text, begin, limit)
     is_list = text[begin] == "[" and stop < limit
+    if text[begin] == "{" and text[stop - 1] == "}" and not names.hides(name, mapping_at(text, begin)):
+        return False
     items = [one[1] for one in _ITEM.finditer(text, begin, stop)] if is_list else []
     if items and not names.hides(name, items):
         return False
     return _SCHEMA.match(text, begin) is None and not is_code(text, begin, stop)
+
+
+def mapping_at(text: str, begin: int) -> dict[str, Any]:
+    """The mapping of JSON that begins at a place; where there is none, one that a secret's name hides."""
+    try:
+        data = lenient_json_at(text, begin)[0]
+    except InvalidJSON:
+        return {"": ""}
+    return data if isinstance(data, dict) else {"": ""}
 
 
 def end_of_brackets(text: str, begin: int, stop: int) -> int:

@@ -11,14 +11,17 @@ from typing import Any
 from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.values import is_placeholder
 
+_JOINED = r"""'"'"'|'\\''"""
+"""An apostrophe in a word of a shell in apostrophes, as `shlex.quote` and people write it."""
 _QUOTED = (
-    r"""(?P<quote>["'])(?=[^\s,:}\])"'](?:(?!(?P=quote))[^\n\\]|\\[^\n]){0,300}"""
+    r"""(?P<quote>["'])(?=(?:[^\s,:}\])"']|[}\])"'](?=[^\s,()\[\]{}"']{6,40}(?P=quote)(?:\s|\Z)))"""
+    rf"""(?:{_JOINED}|(?!(?P=quote))[^\n\\]|\\[^\n]){{0,300}}"""
     r"""(?P=quote)(?=[\s"'\\;|&)`,]|\Z))"""
 )
 """The quote before an argument of which the same quote is the end."""
 _VALUE = (
-    rf"""(?:{_QUOTED})?(?(quote)|(?:["'](?![,:}}\])]))?)(?P<value>(?(quote)(?:(?!(?P=quote))[^\n\\]|\\[^\n])+"""
-    r"""|(?:[^\s"'$;|&<>(){}`\\]|\\(?!["']))+))"""
+    rf"""(?:{_QUOTED})?(?(quote)|(?:["'](?![,:}}\])]))?)(?!\[redacted\])(?P<value>(?(quote)(?:{_JOINED}|(?!(?P=quote))[^\n\\]|\\[^\n])+"""
+    r"""|(?:[^\s"'$;|&<>(){}`\\]|\\(?!["']))(?:[^\s"';|&<>(){}`\\]|\\(?!["']))*))"""
 )
 """An argument; in quotes it may have any sign in it."""
 _BETWEEN = r"(?:[^\n;|&]|\\\n){0,300}?"
@@ -56,8 +59,9 @@ _COMMANDS = (
         re.compile(
             r"""(?<=[\s"'])(?:-[a-zA-Z]{0,20}[uU]|--user|--proxy-user)(?:[= ]?(?:"""
             r"""(?P<quote>["'])(?=[^\s:"']*:[^\n]{1,300}?(?P=quote)(?=[\s"'\\;|&)]|\Z))|["']?)"""
-            rf"""|{_GAP})[^\s:"']*:(?!//)"""
-            r"""(?P<value>(?(quote)(?:(?!(?P=quote))[^\n\\]|\\[^\n])+|(?:[^\s"'\\]|\\(?!["']))+))"""
+            rf"""|{_GAP})[^\s:"']*["']?:(?!//)(?P<inner>["'](?=[^\n]*["']))?"""
+            rf"""(?P<value>(?(quote)(?:{_JOINED}|(?!(?P=quote))[^\n\\]|\\[^\n])+"""
+            rf"""|(?(inner)(?:{_JOINED}|(?!(?P=inner))[^\n\\]|\\[^\n])+|(?:[^\s"'\\]|\\(?!["']))+)))"""
         ),
     ),
     ("mysql", _after(r"mysql\w*", "-p")),
@@ -83,6 +87,7 @@ _COMMANDS = (
         ),
     ),
     ("openssl", _after("openssl", r"-[kK]_")),
+    ("openssl", _after("openssl", r"-pass(?:in|out)?_pass:")),
     ("mongo", _after(r"mongo\w*", r"-p_")),
     ("sqlplus", _after("sqlplus", r"[\w.-]+/")),
     ("aws", _after("aws_configure_set", r"[\w.-]*(?:secret.access.key|session.token)_")),
@@ -90,7 +95,12 @@ _COMMANDS = (
     ("aws", _after(r"aws_(?:ssm|secretsmanager)_[\w-]+", r"--(?:value|secret-string)(?:_|=)")),
     ("keyvault", _after("az_keyvault_secret_set", r"--value(?:_|=)")),
     ("gh secret", _after("gh_secret_set", r"--body(?:_|=)|-b_")),
-    ("redis-cli", re.compile(rf"""redis-cli\b{_BETWEEN}\s(?:AUTH|auth){_GAP}(?:\w+{_GAP}(?=\S))?{_VALUE}""")),
+    (
+        "redis-cli",
+        re.compile(
+            rf"""redis-cli\b{_BETWEEN}\s(?:AUTH|auth){_GAP}(?!\w+{_GAP}[\[(])(?:\w+{_GAP}(?=\S))?{_VALUE}"""
+        ),
+    ),
     ("twine", _after("twine_(?:upload|register)", "-p_")),
     ("usermod", _after("usermod", "-p_")),
     ("ssh-keygen", _after("ssh-keygen", "-[NP]_")),
@@ -107,7 +117,7 @@ _COMMANDS = (
 )
 """What is in each text with such a command, in lower case, and how the password is found."""
 
-_WORDS_WITHOUT_OPTION = frozenset({"sqlplus", "configure", "config", "login", "use"})
+_WORDS_WITHOUT_OPTION = frozenset({"sqlplus", "configure", "config", "login", "use", "redis-cli"})
 """What a command has among its arguments, if it takes a secret without an option."""
 
 _SIGNS = tuple(dict.fromkeys(sign for sign, _ in _COMMANDS))
@@ -117,6 +127,8 @@ _NO_ARGUMENT = re.compile(r"""[\s"'$;|&<>(){}`]""")
 """What ends an argument in a text; in a list of arguments it is a part of one."""
 _LONGEST_PATH = 256
 _BEGINNING = 64
+_MOST_OPTIONS = 4
+"""Options with a secret that one command has: ``snmpget -A … -X …``."""
 
 
 def may_have_command(lowered: str, has_hyphen: bool = True) -> bool:
@@ -142,7 +154,13 @@ def may_be_command(items: Sequence[Any]) -> bool:
 
 
 def _is_password(value: str) -> bool:
-    return not (value.startswith((REDACTED, "-")) or is_placeholder(value))
+    if value[:1] == "-" and not _DASH_AND_PASSWORD.match(value):
+        return False
+    return not (value.startswith(REDACTED) or is_placeholder(value))
+
+
+_DASH_AND_PASSWORD = re.compile(r"-(?=\S*\d)(?=\S*[a-z])(?=\S*[A-Z])[A-Za-z\d]\S{5,}\Z")
+"""No option has both cases and digits."""
 
 
 def without_arguments(text: str) -> tuple[str, int]:
@@ -158,7 +176,11 @@ def without_arguments(text: str) -> tuple[str, int]:
         return f"{match[0][:begin]}{REDACTED}{match[0][end:]}"
 
     for sign, pattern in _COMMANDS:
-        if sign in lowered:
+        before = -1 if sign in lowered else count
+        for _ in range(_MOST_OPTIONS):  # of one command, which may have several
+            if before == count:
+                break
+            before = count
             text = pattern.sub(replace, text)
     return text, count
 
@@ -175,16 +197,22 @@ def places_in_arguments(items: Sequence[Any]) -> dict[int, int]:
     places: dict[int, int] = {}
     for begin in _begins(line, lowered):
         place = bisect(starts, begin) - 1
-        if _is_password(items[place][begin - starts[place] :]):
+        secret = items[place][begin - starts[place] :]
+        if _is_password(secret) or (begin > starts[place] and secret[:1] == "-" and len(secret) > 1):
             places.setdefault(place, begin - starts[place])
     return places
 
 
 def _begins(line: str, lowered: str) -> Iterator[int]:
     for sign, pattern in _COMMANDS:
-        if sign in lowered:
-            for match in pattern.finditer(line):
-                yield match.start("value")
+        read = line if sign in lowered else ""
+        for _ in range(_MOST_OPTIONS):
+            spans = [match.span("value") for match in pattern.finditer(read)]
+            for begin, end in spans:
+                yield begin
+                read = f"{read[:begin]}{'(' * (end - begin)}{read[end:]}"  # which is no argument
+            if not spans:
+                break
 
 
 def _part(item: str) -> str:

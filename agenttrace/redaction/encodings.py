@@ -8,13 +8,14 @@ import re
 from collections.abc import Callable
 from urllib.parse import unquote
 
-from agenttrace.core.marks import REDACTED
+from agenttrace.core.marks import REDACTED, spelled
 from agenttrace.redaction.shapes import ENCODED_RUN
 
 _ENCODED = re.compile(
     rf"(?<![A-Za-z0-9+/_-])(?:[A-Za-z0-9+/]{{{ENCODED_RUN},}}|[A-Za-z0-9_-]{{{ENCODED_RUN},}})={{0,2}}"
 )
 _CONTROLS = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_OF_NO_TEXT = bytes({*range(32), 127} - set(b"\r\n\t"))
 _HEX = re.compile(r"[0-9a-fA-F]+")
 _QUOTED = re.compile(r"""(?<![^\s"'<>])[^\s"'<>%…]{0,2000}(?:%[0-9A-Fa-f]{2}[^\s"'<>%…]{0,2000})+""")
 _CUT_THERE = re.compile(r"(?:%[0-9A-Fa-f]?)?…\[\+")
@@ -25,10 +26,12 @@ _LONGEST_ENCODED = 8_192
 
 _CUT = re.compile(r"…\[\+\d+ chars(?: #[0-9a-f]{32})?\]\Z")
 _LAST_WORDS = 200
+_FEW_ZEROS = 8
+"""Of so many bytes one is a zero in most texts in UTF-16."""
 _BEGINNING = r"""(?<![A-Za-z0-9])(?:
     (?i:[spr]k[-_]|gh[pousr]_|github_pat_|gl[a-z]{2,5}-|xox[a-z][-.]|xapp-|hf_|gsk_|npm_|glsa_|dapi(?=[0-9a-f])|ntn_|lsv2_|lin_(?:api|oauth)_|r8_|dckr_pat_|xai-|pplx-|tvly-|pypi-|dop_v1_|ya29\.|SG\.)
     |AKIA|ASIA|SK(?=[0-9a-f]{4})|\d{8,10}:AA|AIza|eyJ|hv[sb]\.|whsec_|sntry|shp[a-z]{2}_)[\w.~+/=-]*"""
-_URL_BEGINNING = r"""(://[^\s/:@?#"'<>…]*:)(?!\d{1,5}(?:[/?#]|\Z|…))[^\s/?#"'<>@…]+"""
+_URL_BEGINNING = r"""(://[^\s/:@?#"'<>…]*:)(?!\d{1,5}(?:[/?#]|\Z|…))[^\s/?#"'<>@…]+(?:[#/?][^\s"'<>@…]*)?"""
 _TORN = re.compile(rf"{_BEGINNING}\Z", re.VERBOSE)
 _TORN_URL = re.compile(rf"{_URL_BEGINNING}\Z")
 _SHORTENED = re.compile(rf"{_BEGINNING}(?=…)", re.VERBOSE)
@@ -56,14 +59,12 @@ def without_encoded(text: str, clean: Clean) -> tuple[str, int]:
 
 def _spells_secret(run: str, clean: Clean) -> bool:
     content = _decoded(run)
-    if (
-        content is None
-        or not content.isascii()
-        or not all(32 <= byte < 127 or byte in b"\r\n\t" for byte in content)
-    ):
+    if content is None or content.translate(None, _OF_NO_TEXT) != content:
         return False
-    spelled = content.decode("ascii")
-    return clean(spelled) is not spelled
+    text = spelled(content)
+    if not content.isascii() and text.encode() != content[: len(text.encode())]:
+        return False  # no UTF-8
+    return clean(text) is not text
 
 
 def _decoded(run: str) -> bytes | None:
@@ -146,6 +147,13 @@ def without_shortened(text: str) -> tuple[str, int]:
     return text, count + more + rest
 
 
-def without_zeros(content: bytes) -> str:
-    """Bytes as the text in which secrets are looked for: UTF-16 without its zeros."""
-    return content.replace(b"\0", b"").decode("latin-1")
+def texts_of(content: bytes) -> list[str]:
+    """The texts that bytes may be, in which secrets are looked for: without zeros, and as UTF-16."""
+    texts = [spelled(content.replace(b"\0", b""))]
+    is_marked = content[:2] in (b"\xff\xfe", b"\xfe\xff")
+    if is_marked or content.count(0) * _FEW_ZEROS > len(content):
+        is_big = content[:2] == b"\xfe\xff" or (
+            not is_marked and content[::2].count(0) > content[1::2].count(0)
+        )
+        texts.append(content.decode("utf-16-be" if is_big else "utf-16-le", "replace"))
+    return texts

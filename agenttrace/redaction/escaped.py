@@ -19,6 +19,12 @@ _QUOTED = {
 _ESCAPE = re.compile(
     r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U(000[0-9a-fA-F]{5}|0010[0-9a-fA-F]{4})|([\s\S]))"
 )
+_KEY_OF_LITERALS = re.compile(
+    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+    r"""(?:[A-Za-z0-9+/=:,.()\s"']|-(?!----BEGIN)|\\[nr\\]?){1,20000}?"""
+    r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+)
+"""A private key in one literal or several, one after the other as code joins them."""
 _CONTROLS = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f", "v": "\v", "0": "\0", "a": "\a"}
 _HALVES = re.compile(r"[\ud800-\udbff][\udc00-\udfff]")
 
@@ -26,6 +32,11 @@ _HALVES = re.compile(r"[\ud800-\udbff][\udc00-\udfff]")
 def may_have_escaped(text: str) -> bool:
     """Returns True if a quoted part of a text, which has a backslash, may have an escape."""
     return '"' in text or "'" in text
+
+
+def without_key_of_literals(text: str) -> tuple[str, int]:
+    """The text without private keys that are one literal or several, and how many were found."""
+    return _KEY_OF_LITERALS.subn(REDACTED, text) if "PRIVATE KEY" in text else (text, 0)
 
 
 def without_escaped(text: str, clean: Clean) -> tuple[str, int]:
@@ -44,7 +55,7 @@ def without_escaped(text: str, clean: Clean) -> tuple[str, int]:
         if cleaned is spelled:
             return match[0]
         quote = match[0][0]
-        changed = _with_places_of(match[1], spelled, cleaned)
+        changed = with_places_of(match[1], spelled, cleaned, _places)
         if changed is None:
             if "\n" in match[1]:  # no literal, and what stands in it as it is has been found
                 return match[0]
@@ -71,15 +82,18 @@ def _sub(pattern: re.Pattern[str], replace: Callable[[re.Match[str]], str], text
     return "".join((*pieces, text[done:])) if pieces else text
 
 
-def _with_places_of(text: str, spelled: str, cleaned: str) -> str | None:
+def with_places_of(
+    text: str, spelled: str, cleaned: str, places_in: Callable[[str], list[int]]
+) -> str | None:
     """The text with only that replaced which was taken out of what it spells; None where more was changed.
 
-    What looks like a literal may be none: a path between two apostrophes keeps its backslashes.
+    What looks like a literal may be none: a path between two apostrophes keeps its backslashes. `places_in`
+    tells where in a text each letter of what it spells begins, and where the last one ends.
     """
     first, *pieces = cleaned.split(REDACTED)
     if not spelled.startswith(first) or not pieces:
         return None
-    places = _places(text)
+    places = places_in(text)
     if len(places) != len(spelled) + 1:
         return None
     result, done = [text[: places[len(first)]]], len(first)

@@ -12,10 +12,10 @@ from agenttrace.redaction.values import is_opaque, says_something
 FIELDS = (
     *("selector", "element", "locator", "xpath", "placeholder"),
     *("css_selector", "cssSelector", "field_name", "fieldName", "field_label", "label", "field"),
-    *("aria_label", "ariaLabel", "input_name"),
+    *("aria_label", "ariaLabel", "input_name", "target", "question"),
 )
 """What says of which field something is: a selector of CSS or XPath, or words, *Password textbox*."""
-TYPED = ("text", "value", "content", "keys", "input", "input_text", "inputText", "string")
+TYPED = ("text", "value", "content", "keys", "input", "input_text", "inputText", "string", "answer")
 """What is typed there."""
 _WORD = re.compile(r"[^\W\d_][\w-]*")
 _KINDS = frozenset(
@@ -46,7 +46,14 @@ def typed_secrets(entry: Mapping[str, Any], names: Names) -> list[str]:
     name = next((name for field in fields if (name := name_of_field(field, names)) is not None), None)
     if name is None:
         return []
-    return [key for key in TYPED if type(entry.get(key)) is str and _is_typed(name, entry[key], names)]
+    is_asked = type(entry.get("question")) is str  # of which a word may be the answer
+    return [
+        key
+        for key in TYPED
+        if type(entry.get(key)) is str
+        and _is_typed(name, entry[key], names)
+        and (not is_asked or is_opaque(entry[key]))
+    ]
 
 
 def _is_typed(name: str, text: str, names: Names) -> bool:

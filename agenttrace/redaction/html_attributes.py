@@ -14,7 +14,8 @@ SIGNS = ("value=", "content=")
 """One of these stands in each such text."""
 _TAG = re.compile(r"""<[A-Za-z][\w:-]{0,60}\s(?P<attributes>[^<>]{1,8192})""")
 _ATTRIBUTE = re.compile(
-    r"""(?<![\w:.-])(?P<key>[\w:.-]{1,60})=\\{0,20}(?P<quote>["'])(?P<value>(?:(?!(?P=quote))[^<>\\…]|\\++(?!(?P=quote))){1,4096})"""
+    r"""(?<![\w:.-])(?P<key>[\w:.-]{1,60})=\\{0,20}(?P<quote>["'])?"""
+    r"""(?P<value>(?(quote)(?:(?!(?P=quote))[^<>\\…]|\\++(?!(?P=quote))){1,4096}|[^\s"'<>=`\\…]{1,4096}))"""
 )
 _OF_NAMES = (
     "name",

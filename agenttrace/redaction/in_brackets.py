@@ -5,9 +5,16 @@ from __future__ import annotations
 import re
 
 from agenttrace.core.marks import REDACTED
-from agenttrace.redaction.brackets import end_of_brackets, is_code
+from agenttrace.redaction.brackets import end_of_brackets, is_code, mapping_at
 from agenttrace.redaction.naming import Names, may_be_word
-from agenttrace.redaction.values import is_opaque, is_phrase, is_placeholder, says_something
+from agenttrace.redaction.values import (
+    is_name_in_code,
+    is_opaque,
+    is_phrase,
+    is_placeholder,
+    is_schema,
+    says_something,
+)
 
 _OPENING = re.compile(
     r"""(?<![\w.-])(?P<name>[^\W\d][\w.-]{0,60})["']?\s{0,3}(?<![=!<>])[=:]>?\s{0,3}(?=[\[({])"""
@@ -35,7 +42,7 @@ def without_lists(text: str, names: Names) -> tuple[str, int]:
             continue
         end = end_of_brackets(text, begin, min(len(text), begin + _LONGEST))
         looked_at = end
-        if is_code(text, begin, end):
+        if is_code(text, begin, end) or (text[begin] == "{" and is_schema(mapping_at(text, begin))):
             continue
         places = [
             item.span("value")
@@ -53,7 +60,9 @@ def without_lists(text: str, names: Names) -> tuple[str, int]:
 
 def _is_secret(name: str, value: str, names: Names) -> bool:
     is_value = (
-        is_opaque(value) or is_phrase(value) or (may_be_word(name, names) and not says_something(value))
+        (is_opaque(value) and not is_name_in_code(value))
+        or is_phrase(value)
+        or (may_be_word(name, names) and not says_something(value))
     )
     return (
         is_value and names.hides(name, value) and not value.startswith(REDACTED) and not is_placeholder(value)

@@ -11,11 +11,13 @@ from agenttrace.core.jsonable import json_like, jsonable, readable_json
 from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.commands import may_have_command
 from agenttrace.redaction.fields import name_of_field
-from agenttrace.redaction.names import NAME_SIGNS
+from agenttrace.redaction.name_before import unescaped
 from agenttrace.redaction.naming import Names
-from agenttrace.redaction.texts import end_before_cut, has_any
+from agenttrace.redaction.texts import end_before_cut, has_any, has_sign
 
-_VALUE = re.compile(r"""(["'])(?P<name>[A-Za-z#./\[][^"'\\\n]{1,63})\1\s*[,\]})]""")
+_VALUE = re.compile(
+    r"""(["'])(?P<name>(?:[^\W\d_]|[#./\[]|\\u[0-9a-fA-F]{4})(?:[^"'\\\n]|\\u[0-9a-fA-F]{4}){1,63})\1\s*[,\]})]"""
+)
 """A text that is no key: after a name that is a key, its value is found in the text as it stands."""
 _JSON_WEB_KEY = re.compile(r"""["']kty["']\s*:""")
 DATA_ENDS = ("}", "]", ")")
@@ -31,8 +33,12 @@ _PLACES = (
     "placeholder",
     "field",
     "label",
+    "target",
+    "command",
+    "question",
 )
 """What data has in which a name is a value: a list, or an entry with its value beside it."""
+_STATEMENTS = ("insert ", "update ", "select ", "delete ", "alter ", "create ")
 _BEGIN = re.compile(r"""(?<![\w"'\])])[\[{(](?=\s*["'\[{(\w-])""")
 _MOST_READ = 4
 """How many times as many characters as a text has are read in it, where what looks like data is none."""
@@ -53,15 +59,15 @@ def may_be_data(texts: Iterable[str], names: Names, signs: tuple[str, ...]) -> b
         return True
     if "netloc" in lowered and "@" in lowered:
         return True
+    if has_any(_STATEMENTS, lowered) and has_sign(lowered, signs):
+        return True
     if not has_any(_PLACES, lowered):
         return False
     if ('"-' in lowered or "'-" in lowered) and may_have_command(lowered):
         return True
-    if "param" in lowered and "values" in lowered and has_any(NAME_SIGNS, lowered):
-        return True
-    return (has_any(NAME_SIGNS, lowered) or has_any(signs, lowered)) and any(
+    return has_sign(lowered, signs) and any(
         names.is_secret(name) or name_of_field(name, names) is not None
-        for name in {match["name"].strip() for match in _VALUE.finditer(several)}
+        for name in {unescaped(match["name"]).strip() for match in _VALUE.finditer(several)}
     )
 
 

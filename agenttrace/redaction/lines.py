@@ -11,7 +11,7 @@ from agenttrace.redaction.streamed import may_be_key_in_lines, without_split
 from agenttrace.redaction.texts import has_any
 
 _MOST_LINES = 200_000
-_OF_LINES = (":", ",", "|", "=", "<")
+_OF_LINES = (":", ",", "|", "=", "<", "[", "  ")
 """One of these stands in a line that has a name whose value is on another: no word of a command has them."""
 
 
@@ -19,7 +19,10 @@ def may_be_lines(items: Sequence[Any]) -> bool:
     """Returns True for texts of which one may have a secret's name as a line has it, another its value."""
     if not 1 < len(items) <= _MOST_LINES or not all(type(item) is str for item in items):
         return False
-    return any(has_any(_OF_LINES, item) and has_any(NAME_SIGNS, item.lower()) for item in items[:-1])
+    return any(
+        (has_any(_OF_LINES, item) and has_any(NAME_SIGNS, item.lower())) or ", input_value=" in item
+        for item in items[:-1]
+    )
 
 
 def without_joined(items: list[Any], clean: Callable[[str], str]) -> list[Any]:

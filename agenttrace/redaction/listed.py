@@ -6,11 +6,12 @@ import re
 
 from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.fields import name_of_field
-from agenttrace.redaction.markup import CELL, MARKUP, NAMED_ELEMENT, SNAPSHOT
+from agenttrace.redaction.markup import CELL, FLOW, MARKUP, NAMED_ELEMENT, SNAPSHOT
 from agenttrace.redaction.naming import Names, may_be_word
 from agenttrace.redaction.values import (
     ends_opaque,
     is_class,
+    is_made_up,
     is_measure,
     is_name,
     is_opaque,
@@ -20,13 +21,13 @@ from agenttrace.redaction.values import (
 )
 
 _OPTION = re.compile(
-    r"""(?<!\S)--?(?P<name>[A-Za-z][\w-]{2,60})[ \t]+(?!-)"""
+    r"""(?<![^\s"'`(])--?(?P<name>[^\W\d_][\w-]{1,60})(?:[ \t]+|[ \t]*\\\r?\n[ \t]*)(?![-\\])"""
     r"""(?:(?P<quote>["'])(?=[^\s"'][^"'\n]{0,200}["'](?:[\s;|&)\\]|\Z))|["']?)"""
     r"""(?P<value>(?(quote)[^"'\n]+|[^\s"']*[^\s"'`]))"""
 )
 _LISTED = re.compile(
-    r"""(?<![\w"'\\])\\{0,20}b?(["'])-{0,2}(?P<name>[A-Za-z][\w.-]{2,60})\\{0,20}\1\s*,\s*(?:\\{0,20}["'](?:[Vv]alue|val|content)\\{0,20}["']\s*:\s*)?"""
-    r"""\\{0,20}[brfu]?["'](?!\[redacted\])(?P<value>(?:[^"'\\]|\\(?!["']))+)"""
+    r"""(?<![\w"'\\])\\{0,20}b?(["'])-{0,2}(?P<name>[^\W\d_][\w.-]{1,60})\\{0,20}\1\s*,\s*(?:\\{0,20}["'](?:[Vv]alue|val|content)\\{0,20}["']\s*:\s*)?"""
+    r"""\\{0,20}[brfu]?(?P<quote>["'])(?!\[redacted\])(?P<value>(?:(?!(?P=quote)|\\["'])[\s\S])+)"""
 )
 
 CALLED = re.compile(
@@ -49,7 +50,7 @@ _ENTRY = re.compile(
 )
 """An entry of YAML on two lines, as the environment of a container is written."""
 _INVALID = re.compile(
-    r"""(?m)^(?P<name>[\w.-]{1,200})\r?\n[ \t]+[^\n]{1,1000}?, input_value=(?P<quote>["'])?"""
+    r"""(?m)^[ \t]{0,40}(?P<name>[\w.-]{1,200})\r?\n[ \t]+[^\n]{1,1000}?, input_value=(?P<quote>["'])?"""
     r"""(?P<value>(?(quote)(?:(?!(?P=quote))[^\\\n…]|\\.){1,1000}|[^\s,\]{\['"][^,\]\n]{0,200}))"""
 )
 """A field's error as pydantic writes it: the name on a line, the value below."""
@@ -60,9 +61,13 @@ _ENTRY_BACKWARDS = re.compile(
     r"""[ \t]*["']?(?:[Nn]ame|[Kk]ey)["']?:[ \t]*["']?(?P<name>[\w.-]{2,60})["']?[ \t]*(?=\r?\n|\Z)"""
 )
 _DEFAULT = re.compile(
-    r"""(["'])--?(?P<name>[A-Za-z][\w-]{1,60})\1,[^\n()]{0,120}?\bdefault=(?P<quote>["'])(?P<value>(?:(?!(?P=quote))[^\\\n…]|\\.){1,1000})"""
+    r"""(["'])--?(?P<name>[^\W\d_][\w-]{1,60})\1,[^\n()]{0,120}?\bdefault=(?P<quote>["'])(?P<value>(?:(?!(?P=quote))[^\\\n…]|\\.){1,1000})"""
 )
 """The default of an option, ``add_argument("--password", default="…")``."""
+_VARIABLE = re.compile(
+    r"""\bvariable[ \t]+"(?P<name>[\w-]{2,60})"\s*\{[^{}]{0,400}?\bdefault\s*=\s*"(?P<value>[^"\n]{1,1000})"""
+)
+"""The default of a variable of Terraform."""
 FORMS = (
     ("--", ("--",), _OPTION),
     *MARKUP,
@@ -71,6 +76,7 @@ FORMS = (
     (":", ("alue:",), _ENTRY_BACKWARDS),
     ("=", ("input_value=",), _INVALID),
     ("=", ("default=",), _DEFAULT),
+    ("=", ('variable "',), _VARIABLE),
     (",", LISTED_SIGNS, _LISTED),
     (",", CALLS, CALLED),
     (",", ("set_password(",), PASSWORD_SET),
@@ -78,6 +84,9 @@ FORMS = (
 """The forms, each with punctuation, and signs of which one, that are in every text that has it."""
 MARKED_FORMS = {mark: [form for form in FORMS if form[0] == mark] for mark, _, _ in FORMS if mark != ","}
 """All but those in lists, by their punctuation."""
+
+
+_OF_TABLES = ("td", "th", "dt")
 
 
 def without_form(text: str, pattern: re.Pattern[str], names: Names) -> tuple[str, int]:
@@ -98,6 +107,10 @@ def _is_secret(match: re.Match[str], pattern: re.Pattern[str], names: Names) -> 
     value = match["value"]
     if value.startswith(REDACTED) or is_placeholder(value):
         return False
+    if (
+        pattern is _OPTION and value.startswith(("<", "[", "&lt;")) and not match["quote"]
+    ):  # ``--otp <one-time password>``
+        return False
     if pattern is SNAPSHOT:
         name = name_of_field(match["name"], names)
         return name is not None and names.hides(name, value) and not says_something(value)
@@ -105,10 +118,12 @@ def _is_secret(match: re.Match[str], pattern: re.Pattern[str], names: Names) -> 
         return names.is_secret("password") and (is_opaque(value) or is_phrase(value))
     if not _hides(names, last_name(match["name"]), value):
         return False
-    if pattern is _DEFAULT:
-        return is_opaque(value)
+    if pattern in (_DEFAULT, _VARIABLE, FLOW):
+        return is_opaque(value) and not (pattern is FLOW and is_name(value))
     if pattern in (_ENTRY, _ENTRY_BACKWARDS):
         return not says_something(value) and (" " not in value or is_phrase(value))
+    if pattern is CELL and match["cell"] not in _OF_TABLES:
+        return is_made_up(value) and not is_measure(value.lstrip("@"))
     if pattern in (CELL, NAMED_ELEMENT):
         return is_opaque(value)
     if pattern not in (_OPTION, _LISTED):
@@ -126,7 +141,11 @@ def _is_another_name(name: str, value: str, names: Names) -> bool:
     if is_class(value):
         return is_class(name) or names.is_secret(value)
     if _CONSTANT.fullmatch(value):
-        return names.is_secret(value) or _CONSTANT.fullmatch(name) is not None
+        return (
+            names.is_secret(value)
+            or _CONSTANT.fullmatch(name) is not None
+            or (name.isupper() and not may_be_word(name, names))
+        )
     return _SEVERAL_WORDS.fullmatch(value) is not None and _SEVERAL_WORDS.fullmatch(name) is not None
 
 
@@ -142,8 +161,21 @@ def _is_word_of_option(match: re.Match[str], value: str, names: Names) -> bool:
         and may_be_word(match["name"], names)
         and not says_something(value)
         and value[-1] not in ".,:;!?"
-        and _END_OF_VALUE.match(match.string, match.end()) is not None
+        and (
+            _END_OF_VALUE.match(match.string, match.end()) is not None
+            or _is_among_options(match.string, begin - 2)
+        )
     )
+
+
+_OPTION_BEFORE = re.compile(r"(?:\A|\s)--?[A-Za-z][\w-]*[ =](?P<value>[^\s-]\S*)[ \t]+\Z")
+_WINDOW = 80
+
+
+def _is_among_options(text: str, place: int) -> bool:
+    """Returns True for an option after another one with its value, as in a command."""
+    before = _OPTION_BEFORE.search(text[max(0, place - _WINDOW) : place])
+    return before is not None and not says_something(before["value"])
 
 
 def _hides(names: Names, name: str, value: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 ELEMENT = re.compile(
-    r"<(?P<name>[A-Za-z][\w.:-]{0,60})(?:\s[^<>]{0,200})?>(?:<!\[CDATA\[)?"
+    r"<(?P<name>[^\W\d_][\w.:-]{0,60})(?:\s[^<>]{0,200})?>(?:<!\[CDATA\[)?"
     r"(?P<value>[^<>]{1,4096}?)(?=(?:\]\]>)?</(?P=name)>)"
 )
 CUT_ELEMENT = re.compile(
@@ -14,19 +14,28 @@ CUT_ELEMENT = re.compile(
 )
 """An element of a text that was cut within it."""
 NAMED_ELEMENT = re.compile(
-    r"""<[A-Za-z][\w.:-]{0,60}\s[^<>]{0,100}?(?:name|key|id)=["'](?P<name>[\w.-]{2,60})["'][^<>]{0,100}>"""
+    r"""<[A-Za-z][\w.:-]{0,60}\s[^<>]{0,100}?(?:name|key|id)=["'](?P<name>[\w.-]{2,60})["'][^<>]{0,100}>(?:\s{0,20}<[Vv]alue>)?"""
     r"""(?P<value>[^<>]{1,4096})</"""
 )
 CELL = re.compile(
-    r"""<(?P<cell>t[hd]|dt)\b[^<>]{0,100}>\s{0,9}(?:<\w+>)?(?P<name>[^<>]{2,60}?)\s{0,9}:?(?:</\w+>)?\s{0,9}</(?P=cell)>"""
-    r"""\s{0,20}<(?:td|dd)\b[^<>]{0,100}>\s{0,9}(?:<\w+>)?(?P<value>[^<>\s]{1,4096})"""
+    r"""<(?P<cell>t[hd]|dt|span|strong|b|label|div|p)\b[^<>]{0,100}>\s{0,9}(?:<\w+>)?(?P<name>[^<>]{2,60}?)\s{0,9}:?(?:</\w+>)?\s{0,9}</(?P=cell)>"""
+    r""":?\s{0,20}<(?:td|dd|span|code|kbd|samp|div|p|b|strong)\b[^<>]{0,100}>\s{0,9}(?:<\w+>)?(?P<value>[^<>\s]{1,4096})"""
 )
 PARAMETER = re.compile(
     r"""(?:Parameter)?(?:[Kk]ey|[Nn]ame)=["']?(?P<name>[\w.-]{2,60})["']?,[ ]?"""
     r"""(?:Parameter)?[Vv]alue=["']?(?P<value>[^\s,"'{}\[\]]+)"""
 )
 """``ParameterKey=DBPassword,ParameterValue=…`` of the AWS CLI."""
-PROPERTY = re.compile(r"<key>(?P<name>[^<>]{2,60})</key>\s{0,20}<string>(?P<value>[^<>]{1,4096})</string>")
+FLOW = re.compile(
+    r"""(?<![\w"'])(?:[Kk]ey|[Nn]ame):[ ]{0,9}["']?(?P<name>[\w.-]{2,60})["']?,[ ]{0,9}[Vv]alue:[ ]{0,9}"""
+    r"""(?P<quote>["'])?(?P<value>(?(quote)(?:(?!(?P=quote))[^\\\n…]|\\.){1,4096}|[^\s,"'{}\[\]]+))"""
+)
+"""An entry on one line, ``{name: DB_PASSWORD, value: …}``, as YAML and JavaScript write it."""
+PROPERTY = re.compile(
+    r"<(?P<of_name>[Kk]ey|[Nn]ame)>(?P<name>[^<>]{2,60})</(?P=of_name)>"
+    r"\s{0,20}<(?P<of_value>string|[Vv]alue)>(?P<value>[^<>]{1,4096})</(?P=of_value)>"
+)
+"""Of property lists, and of Hadoop's and Jenkins' files: ``<name>…</name><value>…</value>``."""
 
 PART = re.compile(
     r"""(?i:content-disposition:\s{0,9}form-data;)[^\r\n]{0,200}?\bname=\\?["']?(?P<name>[\w.-]{2,60})\\?["']?[^\r\n\\]{0,200}"""
@@ -35,7 +44,7 @@ PART = re.compile(
 """A field of a form that is sent in parts; in a text within a text its lines end with ``\\n``."""
 
 SNAPSHOT = re.compile(
-    r"""(?<![^\s-])(?:text|search|combo)box[ \t]"""
+    r"""(?<![^\s"'+>:;-])(?:text|search|combo)box[ \t]"""
     r"""\\{0,20}"(?P<name>[^"\n\\]{2,60})\\{0,20}"(?:[ \t]\[[^\]\n]{1,80}\]){0,6}"""
     r"""(?::[ \t]\\{0,20}"?|[ \t]value=\\{0,20}")(?P<value>[^\s"\\][^\n"\\]{0,400})"""
 )
@@ -45,9 +54,10 @@ MARKUP = (
     ("</", ("</",), ELEMENT),
     ("<", ("…[+",), CUT_ELEMENT),
     ("</", ("</",), NAMED_ELEMENT),
-    ("</", ("</td>", "</th>", "</dt>"), CELL),
-    ("</", ("<key>",), PROPERTY),
+    ("</", ("</td>", "</th>", "</dt>", "</span>", "</strong>", "</b>", "</label>", "</div>", "</p>"), CELL),
+    ("</", ("<key>", "<Key>", "<name>", "<Name>"), PROPERTY),
     ("=", ("alue=",), PARAMETER),
+    (":", ("alue:",), FLOW),
     ("-", ("form-data",), PART),
 )
 """The patterns, each with punctuation, and signs of which one, that are in every text that has it."""

@@ -73,12 +73,19 @@ NAMES: tuple[NameRule, ...] = (
         "sentry, detect-secrets, gitleaks",
         "ending",
         _words(
-            "apikey apikeys apitoken apitokens accesskey accesskeys accesstoken accesstokens authtoken authtokens "
+            "apikey apikeys apitoken apitokens accesstoken accesstokens authtoken authtokens "
             "bearertoken bearertokens refreshtoken refreshtokens sessiontoken sessiontokens securitytoken "
             "securitytokens idtoken csrftoken xsrftoken privatekey privatekeys secretkey secretkeys signingkey "
             "signingkeys connectionstring connectionstrings connstr connectionuri secret secrets credential "
             "credentials authorization oauthtoken webhooksecret encryptionkey masterkey"
         ),
+    ),
+    NameRule(
+        "access keys, which in HTML are a letter",
+        "AWS, sentry",
+        "ending",
+        _words("accesskey accesskeys"),
+        "if opaque",
     ),
     NameRule(
         "what proves who asks",
@@ -219,7 +226,7 @@ SMALLEST_NUMBER = 10**8
 """Smaller numbers are counts, where a name does not hide all."""
 
 _IGNORED = str.maketrans("", "", "_-. ")
-_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_]+|(?<!\d)\d+[a-z]+(?![a-z])")
+_WORDS = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![a-z])|(?<!\d)\d+[a-z]+(?![a-z])")
 _VERSION = re.compile(r"(?<![\W\d_])[\W\d_]+\Z")
 """Both begin where digits begin alone: a key of a thousand digits would be gone through from each of them."""
 _OF_TUPLE = re.compile(r"tuple \[.*['\"](.+)['\"]\]", re.DOTALL)
@@ -254,10 +261,11 @@ def rule_of(name: str) -> NameRule | None:
     name = as_seen(name)
     words = words_of(name.replace("'", ""))
     while True:
-        bare = plain(_VERSION.sub("", name)) if words else ""
+        bare = plain(_VERSION.sub("", name)).strip("$@") if words else ""
         rule = _rule_of(bare, words)
         if rule is not None or len(words) < 2 or words[-1] not in TAILS:
-            return rule
+            field = name.rpartition(".")[2] if rule is None else name
+            return _rule_of(plain(field), words_of(field)) if field not in ("", name) else rule
         end = name.lower().rfind(words.pop())
         name = name[:end]
 
@@ -347,7 +355,16 @@ NAME_SIGNS = (
         "salt",
         "pin",
     ),
-    *("kennwort", "senha", "contrase", "parola", "wachtwoord", "\\u00", "curl "),
+    *("kennwort", "senha", "contrase", "parola", "wachtwoord", "seed", "mnemonic", "\\u", "curl "),
 )
-"""What the names that are looked for inside texts cannot be without, in lower case. Names of other alphabets are
-not looked for there."""
+"""What most names cannot be without that are looked for inside texts, in lower case; and two that say that one
+may be spelled in another way."""
+OTHER_SIGNS = tuple(
+    word
+    for rule in NAMES
+    if rule.place != "after"
+    for word in rule.words
+    if not any(sign in word for sign in NAME_SIGNS)
+)
+"""The words of the rows that have none of these, such as *seed* and *пароль*."""
+OF_OTHER_ALPHABETS = tuple(word for rule in NAMES for word in rule.words if not word.isascii())

@@ -9,8 +9,9 @@ from agenttrace.redaction.fields import name_of_field
 from agenttrace.redaction.html_attributes import SIGNS as ATTRIBUTE_SIGNS
 from agenttrace.redaction.html_attributes import holds_attributes
 from agenttrace.redaction.listed import CALLED, CALLS, LISTED_SIGNS, MARKED_FORMS, PASSWORD_SET, last_name
+from agenttrace.redaction.name_before import WINDOW, name_before
 from agenttrace.redaction.naming import Names
-from agenttrace.redaction.texts import OTHER_MARKS, WINDOW, has_any, has_sign, holds_code, name_at_end
+from agenttrace.redaction.texts import OTHER_MARKS, has_any, has_sign, holds_code
 
 _DENSE = 30
 """Characters for each separator from which on the signs of all names are looked for first."""
@@ -101,7 +102,7 @@ def _names_at_ends(text: str, pieces: list[str], done: list[str]) -> Iterator[st
             continue
         name = piece.rpartition("\n")[2].rpartition(" ")[2]
         if not name.isidentifier() or len(name) >= WINDOW:
-            name, _ = name_at_end(text[max(0, place - WINDOW) : place])
+            name, _ = name_before(text, place)
             if "\n" in name:
                 yield name.rpartition("\n")[2]
         yield name

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import re
+
 from agenttrace.redaction.blocks import without_blocks, without_tables
-from agenttrace.redaction.columns import without_columns
+from agenttrace.redaction.columns import without_columns, without_series
 from agenttrace.redaction.commands import may_have_command, without_arguments
 from agenttrace.redaction.html_tables import SIGNS as HTML_SIGNS
 from agenttrace.redaction.html_tables import has_secret_head, without_html_columns
 from agenttrace.redaction.inserted import has_secret_column, may_have_rows, without_inserted
+from agenttrace.redaction.names import OF_OTHER_ALPHABETS
 from agenttrace.redaction.naming import Names
-from agenttrace.redaction.said import SHORT_SIGNS, SIGNS, places_of_signs, without_said
+from agenttrace.redaction.said import MORE_SIGNS, SIGNS, places_of_signs, without_said
 from agenttrace.redaction.signs import Look
 from agenttrace.redaction.sql_parameters import SIGNS as SQL_SIGNS
 from agenttrace.redaction.sql_parameters import without_sql_parameters
 from agenttrace.redaction.texts import end_before_cut, has_any
 
 
-def may_have_others(lowered: str, look: Look) -> bool:
-    """Returns True if a text could have a secret in one of these forms.
+def may_have_others(lowered: str, look: Look, *, has_lines: bool) -> bool:
+    """Returns True if a text could have a secret in one of these forms; `has_lines`: it is of several lines.
 
     Prose, which most texts are, has to pass for little: of what is no command, only what has a digit in a
     word is looked at.
@@ -25,15 +28,47 @@ def may_have_others(lowered: str, look: Look) -> bool:
     if may_have_command(lowered, look.has_hyphen):
         return True
     if look.has_digit_in_word and (
-        has_any(SIGNS, lowered) or (" is" in lowered and has_any(SHORT_SIGNS, lowered))
+        has_any(SIGNS, lowered)
+        or (" is" in lowered and has_any(_SHORT, lowered))
+        or (has_lines and ", dtype: " in lowered)
+        or ("authorization" in lowered and has_any(_AUTHORIZATION, lowered))
+        or (has_lines and _has_head(lowered))
+        or (not lowered.isascii() and _is_in_other_letters(lowered))
+        or ("|" in lowered and has_any(MORE_SIGNS, lowered))
+        or ("(" in lowered and has_any(_IN_CALLS, lowered) and has_any(MORE_SIGNS, lowered))
     ):
         return True
+    if may_have_rows(lowered):
+        return True
     return look.marks != "" and (
-        may_have_rows(lowered)
-        or ("=" in look.marks and ")=(" in lowered)
+        ("=" in look.marks and ")=(" in lowered)
         or ("]" in lowered and has_any(SQL_SIGNS[1:], lowered))
         or ("</" in look.marks and has_any(HTML_SIGNS, lowered))
     )
+
+
+_AUTHORIZATION = ("authorization\t", 'authorization "')
+_SHORT = ("code is", "otp is", "pin is", "pw is", "pwd is", "jwt is")
+"""What is said of names that have none of `SIGNS`: each takes as long as a look through the whole text."""
+
+
+def _is_in_other_letters(lowered: str) -> bool:
+    """Returns True for a word for a secret of another alphabet, and for a sign in a table that is drawn."""
+    is_drawn = has_any(_LINES, lowered)
+    return has_any(OF_OTHER_ALPHABETS, lowered) or (is_drawn and has_any(MORE_SIGNS, lowered))
+
+
+_LINES = ("│", "┃")
+
+
+def _has_head(text: str) -> bool:
+    """Returns True for a sign in a first line of a paragraph of several, where the head of a table stands."""
+    heads = "\n".join(_HEAD.findall(text))
+    return heads != "" and has_any(MORE_SIGNS, heads)
+
+
+_HEAD = re.compile(r"(?:\A|\n\n)\n?([^\n]{1,120})[^\n]*\n(?=[^\n])")
+_IN_CALLS = ('", ', "', ", '").', "').", '("', "('")
 
 
 def may_hold_others(text: str, lowered: str, names: Names) -> bool:
@@ -63,6 +98,9 @@ def without_others(text: str, names: Names) -> tuple[str, int]:
     if may_have_rows(lowered):
         text, in_rows = without_inserted(text, names)
         count += in_rows
+    if ", dtype: " in lowered:
+        text, in_series = without_series(text, names)
+        count += in_series
     if "\n" in text:
         text, in_columns = without_columns(text, places_of_signs(text), names, is_cut=bool(mark))
         text, in_blocks = without_blocks(text, names)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from agenttrace.core.marks import REDACTED, bytes_of
+from agenttrace.core.marks import REDACTED, bytes_of, spelled
 from agenttrace.redaction.commands import may_be_command, places_in_arguments
 from agenttrace.redaction.fields import FIELDS, TYPED, name_of_field, typed_secrets
 from agenttrace.redaction.lines import may_be_lines
@@ -14,9 +14,11 @@ from agenttrace.redaction.naming import Names, may_be_word
 from agenttrace.redaction.shown import is_secret_path
 from agenttrace.redaction.sql_parameters import secret_parameters
 from agenttrace.redaction.tables import COLUMNS, ROWS, is_list, places_below_titles, without_columns_beside
-from agenttrace.redaction.values import ends_opaque, is_class, is_measure, is_name, says_something
+from agenttrace.redaction.values import ends_opaque, is_class, is_measure, is_name, is_phrase, says_something
 
 _LONGEST_NAME = 64
+_OPTION = re.compile(r"--|-[A-Za-z][\w-]{3,}\Z")
+"""Longer ones are words also after one hyphen: ``-password``."""
 _NAMES_OF_VALUES = (
     *("name", "key", "header", "field", "Name", "Key", "NAME", "KEY"),
     *("id", "label", "title", "parameter", "variable", "option"),
@@ -24,7 +26,7 @@ _NAMES_OF_VALUES = (
     *("setting", "config_key", "configKey", "property", "property_name", "propertyName", "attribute", "attr"),
     *("param", "column", "env", "env_var", "envVar", "var", "variable_name", "variableName", "flag", "arg"),
     *("setting_name", "secret_name", "secretName", "parameter_name", "header_name", "key_name", "keyName"),
-    *("field_name", "fieldName", "input_name", "inputName", "k"),
+    *("field_name", "fieldName", "input_name", "inputName", "k", "headerName", "paramName"),
 )
 _FIELDS = frozenset(FIELDS)
 _STATEMENTS = frozenset({"sql", "statement", "query"})
@@ -34,7 +36,8 @@ VALUES = (
     *("value", "Value", "VALUE", "val", "ParameterValue", "v", "stringValue", "new_value", "newValue"),
     *("config_value", "configValue", "field_value", "fieldValue", "property_value", "propertyValue"),
     *("variable_value", "variableValue", "setting_value", "secret_value", "secretValue", "parameter_value"),
-    *("header_value", "env_value", "key_value"),
+    *("header_value", "env_value", "key_value", "headerValue", "envValue", "paramValue"),
+    *("old", "new", "old_value", "oldValue", "before", "after"),
 )
 _LONGEST_BYTES = 4_096
 NAMED_BESIDE = frozenset(
@@ -44,6 +47,7 @@ NAMED_BESIDE = frozenset(
         "loc",
         "netloc",
         "kty",
+        "dtype",
         "sql",
         "statement",
         *COLUMNS,
@@ -63,7 +67,7 @@ def text_of(item: Any) -> str | None:
         return item
     if type(item) is dict and "$bytes" in item and len(str(item["$bytes"])) <= _LONGEST_BYTES:
         content = bytes_of(item)
-        return None if content is None else content.decode("latin-1")
+        return None if content is None else spelled(content)
     return None
 
 
@@ -82,16 +86,52 @@ def places_of_named(items: Sequence[Any], names: Names) -> dict[int, int]:
         is_header = type(items[0]) is dict and names.is_secret(name) and names.hides(name, value)
         if is_header or _is_named(name, value, names):
             return {1: 0}
-        return _places_in_command(items, names) if value[:1] == "-" or may_be_command(items) else {}
+        if value[:1] != "-" and not may_be_command(items):
+            return {}
+        return _places_in_command(items, names) | _places_of_phrases(items, (0, 1), names)
+    headers = _places_in_headers(items, names) if not len(items) % 2 and len(items) <= _MOST_HEADERS else {}
+    if headers:
+        return headers
     options = [place for place, item in enumerate(items) if type(item) is str and item[:1] == "-"]
     if not options and not may_be_command(items):
         return {}
-    places = _places_in_command(items, names)
+    places = _places_in_command(items, names) | _places_of_phrases(items, options, names)
     for place in options:
         value = items[place + 1] if place + 1 < len(items) else None
-        if items[place][:2] == "--" and type(value) is str and _is_named(items[place], value, names):
+        if _OPTION.match(items[place]) and type(value) is str and _is_named(items[place], value, names):
             places[place + 1] = 0
     return places
+
+
+def _places_of_phrases(items: Sequence[Any], options: Iterable[int], names: Names) -> dict[int, int]:
+    """Where a value with blanks begins in one of the arguments, ``--password=…``."""
+    places: dict[int, int] = {}
+    for place in options:
+        name, sign, value = items[place].partition("=") if type(items[place]) is str else ("", "", "")
+        is_secret = sign != "" and name[:2] == "--" and names.is_secret(name.lstrip("-"))
+        if is_secret and is_phrase(value) and names.hides(name.lstrip("-"), value):
+            places[place] = len(name) + 1
+    return places
+
+
+def _places_in_headers(items: Sequence[Any], names: Names) -> dict[int, int]:
+    """The places of secrets in a flat list of headers and their values, as Node's ``rawHeaders`` are."""
+    places = [
+        place
+        for place in range(0, len(items), 2)
+        if type(items[place]) is str
+        and ("-" in items[place][1:] or items[place].lower() in _HEADERS)
+        and _HEADER.fullmatch(items[place]) is not None
+        and type(items[place + 1]) is str
+        and _is_named(items[place], items[place + 1], names)
+    ]
+    are_headers = places and all(type(item) is str and _HEADER.fullmatch(item) for item in items[::2])
+    return {place + 1: 0 for place in places} if are_headers else {}
+
+
+_HEADER = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)*")
+_HEADERS = frozenset({"authorization", "cookie"})
+_MOST_HEADERS = 200
 
 
 def _places_in_command(items: Sequence[Any], names: Names) -> dict[int, int]:
@@ -99,7 +139,7 @@ def _places_in_command(items: Sequence[Any], names: Names) -> dict[int, int]:
 
 
 def _is_named(name: str, value: str, names: Names) -> bool:
-    bare, is_option = name.lstrip("-"), name[:2] == "--"
+    bare, is_option = name.lstrip("-"), _OPTION.match(name) is not None
     if "*" in name or not (len(name) <= _LONGEST_NAME or is_option) or not names.is_secret(bare):
         return False
     if not names.hides(bare, value) or value[:2] == "--":
@@ -146,6 +186,8 @@ def is_named_value(value: Mapping[str, Any], names: Names) -> bool:
     """Returns True if a mapping has a secret's name beside its value, and that is hidden."""
     item = next((value[key] for key in VALUES if key in value), None)
     keys = (*_NAMES_OF_VALUES, "path") if "op" in value else _NAMES_OF_VALUES  # of a JSON Patch
+    if value.get("type") == "password":  # an input of a form
+        keys = (*keys, "type")
     for key in keys if item is not None else ():
         name = value.get(key)
         if name is not None and type(name) is not str:
@@ -182,7 +224,7 @@ def keys_beside(value: Mapping[str, Any], names: Names) -> list[str]:
 
 def may_be_entry(keys: Collection[str]) -> bool:
     """Returns True if a mapping with these keys could have a name beside its value."""
-    if "value" in keys or not NAMED_BESIDE.isdisjoint(keys):
+    if "value" in keys or not NAMED_BESIDE.isdisjoint(keys) or ("command" in keys and "args" in keys):
         return True
     return "query" in keys and any(parameters in keys for parameters in _PARAMETERS)
 
@@ -240,24 +282,39 @@ def without_beside(value: dict[str, Any], items: dict[str, Any], names: Names, t
     for key in _STATEMENTS if not _STATEMENTS.isdisjoint(value) else ():
         for parameters in _PARAMETERS if type(value.get(key)) is str else ():
             if parameters in items and value.get(parameters):
-                items[parameters] = _without_parameters(value[key], value[parameters], names, taken_out)
+                items[parameters] = _without_parameters(
+                    value[key], value[parameters], items[parameters], names, taken_out
+                )
+    command, arguments = value.get("command"), value.get("args")
+    if type(command) is str and is_list(arguments) and arguments is not None:
+        places = places_of_named([command, *arguments], names)
+        for place, begin in places.items():
+            if place:
+                clean = items["args"] = list(items["args"])
+                clean[place - 1] = taken_out(arguments[place - 1], begin)
     netloc = value.get("netloc")
     if type(netloc) is str and "@" in netloc and names.is_secret("password"):
-        items["netloc"] = _ADDRESS.sub(rf"\1:{REDACTED}@", netloc)
+        items["netloc"] = _ADDRESS.sub(rf"\1:{REDACTED}@", items["netloc"])
 
 
-def _without_parameters(sql: str, values: Any, names: Names, taken_out: Any) -> Any:
-    """The values for the placeholders of a statement, or rows of them, without secrets."""
+def _without_parameters(sql: str, values: Any, items: Any, names: Names, taken_out: Any) -> Any:
+    """What is left of the values for the placeholders of a statement, or of rows of them, without secrets."""
+    if isinstance(items, str):  # all of them are hidden already
+        return items
     if is_list(values) and all(is_list(row) or type(row) is dict for row in values):
-        rows = [_without_parameters(sql, row, names, taken_out) for row in values]
-        return values if all(row is before for row, before in zip(rows, values, strict=True)) else rows
+        rows = [
+            _without_parameters(sql, row, item, names, taken_out)
+            for row, item in zip(values, items, strict=True)
+        ]
+        return items if all(row is item for row, item in zip(rows, items, strict=True)) else rows
     if not (is_list(values) or type(values) is dict):
-        return values
+        return items
     secrets = secret_parameters(sql, values, names)
-    clean: Any = dict(values) if type(values) is dict else list(values)
+    clean: Any = dict(items) if type(values) is dict else list(items)
     for place in secrets:
-        clean[place] = taken_out(clean[place])
-    return clean if secrets else values
+        if type(values) is not dict or place in clean:  # a key that held a secret is another one
+            clean[place] = taken_out(values[place])
+    return clean if secrets else items
 
 
 def holds_beside(value: dict[str, Any], names: Names) -> bool:

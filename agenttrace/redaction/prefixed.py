@@ -11,15 +11,26 @@ from agenttrace.redaction.texts import has_any
 
 _PREFIXES = {
     "number": re.compile(r"[ \t]{0,9}\d{1,7}(?:\t|→[ \t]?|[ ]?\|[ ]?)"),
-    "diff": re.compile(r"\+(?!\+\+ )"),
+    "diff": re.compile(r"[ \t]{0,40}\+(?!\+\+ )"),
     "quotation": re.compile(r">[ ]?"),
+    "comment": re.compile(r"[ \t]{0,40}(?:#|//|--)[ \t]"),
+    "grep": re.compile(r"\d{1,7}:(?!\d)"),
+    "place": re.compile(r"[\w./-]{1,160}:\d{1,7}[:-]"),
     "service": re.compile(r"[A-Za-z][\w.-]{0,60}[ ]{1,20}\|[ ]"),
 }
-"""What stands before a line, as ``cat -n``, ``git diff``, a mail and ``docker compose logs`` write it."""
+"""What stands before a line, as ``cat -n``, ``git diff``, a mail, comments of code, ``grep -n`` and
+``docker compose logs`` write it."""
 _TWO_LINES = re.compile(
-    r"(?m)^(?:[ \t]{0,9}\d{1,7}(?:\t|→|[ ]?\|).*\n[ \t]{0,9}\d{1,7}(?:\t|→|[ ]?\|)|\+.*\n\+|>.*\n>"
+    r"(?m)^(?:[ \t]{0,9}\d{1,7}(?:\t|→|[ ]?\|).*\n[ \t]{0,9}\d{1,7}(?:\t|→|[ ]?\|)"
+    r"|\d{1,7}:(?!\d).*\n\d{1,7}:(?!\d)"
+    r"|[ \t]{0,40}\+.*\n[ \t]{0,40}\+|>.*\n>"
+    r"|[ \t]{0,40}(?P<comment>#|//|--)[ \t].*\n[ \t]{0,40}(?P=comment)[ \t]"
+    r"|(?P<path>[\w./-]{1,160}):\d{1,7}[:-].*\n(?P=path):\d{1,7}[:-]"
     r"|(?P<service>[A-Za-z][\w.-]{0,60}[ ]{1,20}\|[ ]).*\n(?P=service))"
 )
+_NUMBER = re.compile(r":\d{1,7}[:-]")
+_NUMBER_ALONE = re.compile(r"\n\d{1,7}:")
+_PLACE = re.compile(r"(?m)^[\w./-]{1,160}:\d{1,7}[:-]")
 _LONGEST = 1_000_000
 
 
@@ -29,8 +40,13 @@ def may_be_prefixed(text: str) -> bool:
         "\t" in text
         or "|" in text
         or "→" in text
+        or "+" in text
         or (">" in text and "\n>" in text)
-        or ("+" in text and "\n+" in text)
+        or ("#" in text and "# " in text)
+        or ("/" in text and "// " in text)
+        or ("-" in text and "-- " in text)
+        or (":" in text and _NUMBER_ALONE.search(text) is not None)
+        or (":" in text and _NUMBER.search(text) is not None and _PLACE.search(text) is not None)
     )
     return may_be and len(text) <= _LONGEST and _TWO_LINES.search(text) is not None
 

@@ -15,7 +15,7 @@ from agenttrace.core.errors import ConfigError
 from agenttrace.core.interruptions import pass_on_interruption
 from agenttrace.core.jsonable import clean_text, jsonable, to_json
 from agenttrace.core.limits import CAPTURED, LONGEST_WHOLE
-from agenttrace.core.marks import REDACTED, Redacted, bytes_of, cut, parted_at_cut
+from agenttrace.core.marks import REDACTED, Redacted, bytes_of, cut, parted_at_cut, spelled
 from agenttrace.core.score import Score
 from agenttrace.core.snapshot import EXACT_INT
 from agenttrace.core.span import Span, SpanError
@@ -23,19 +23,21 @@ from agenttrace.core.tool import REQUIRED, ToolDefinition
 from agenttrace.redaction.encodings import (
     QUOTED_SIGNS,
     may_be_styled,
+    texts_of,
     without_encoded,
     without_quoted,
     without_styled,
     without_torn,
-    without_zeros,
 )
-from agenttrace.redaction.escaped import may_have_escaped, without_escaped
+from agenttrace.redaction.escaped import may_have_escaped, without_escaped, without_key_of_literals
+from agenttrace.redaction.events import may_have_events
 from agenttrace.redaction.harmless_copy import LONGEST_CACHED, MOST_CACHED
 from agenttrace.redaction.json_text import DATA_ENDS, may_be_data, without_secrets_of_data
 from agenttrace.redaction.lines import without_joined
 from agenttrace.redaction.names import NameRule, own_name, plain, rule_of
 from agenttrace.redaction.options import Level, OwnShape, asks_for_cards, checked, own_shapes
 from agenttrace.redaction.other_forms import may_have_others, without_others
+from agenttrace.redaction.pages import may_be_page, without_secrets_of_page
 from agenttrace.redaction.pairs import (
     NAMED_BESIDE,
     holds_beside,
@@ -50,14 +52,14 @@ from agenttrace.redaction.scores import score_without_secrets
 from agenttrace.redaction.shape_search import without_shape
 from agenttrace.redaction.shapes import ENCODED_RUN
 from agenttrace.redaction.signs import LONGEST_ID, PROSE, Look, is_id, look_at, shapes_in
-from agenttrace.redaction.streamed import without_split
+from agenttrace.redaction.streamed import without_split, without_split_events
 from agenttrace.redaction.texts import has_any, may_have_names, without_named
 from agenttrace.redaction.together import may_hold_secret
-from agenttrace.redaction.values import hides, is_schema, without_examples, without_random
+from agenttrace.redaction.values import hides, is_schema, without_examples, without_opaque, without_random
 
 _CACHES = ("_secret_names", "_rules", "_keys", "_tools")
 """Names, keys and tools for which the result is cached."""
-SHORTEST_TEXT = 10
+SHORTEST_TEXT = 8
 """Shorter texts are not looked into: ``pwd=…`` needs more."""
 SHORTEST_OWN = 5
 """The same where shapes are looked for that the user asked for: ``a@b.co``."""
@@ -164,7 +166,7 @@ class Redaction:
         if rule is _NO_RULE:
             is_own = self._is_own(plain(own_name(name))) or self.level == "strict"
             rule = None if is_own else rule_of(name)
-        return hides(rule, value)
+        return hides(rule, name, value)
 
     def value(self, name: str, value: Any) -> Any:
         """The redacted form of one recorded parameter or output, which is strict JSON."""
@@ -283,16 +285,16 @@ class Redaction:
 
     def _taken_out(self, value: Any, begin: int = 0) -> Redacted:
         self.redacted += 1
-        return Redacted(f"{value[:begin]}{REDACTED}" if begin else REDACTED, secret_digest(value))
+        option = 2 if begin and value[:1] == "-" != value[1:2] else 0  # ``-u…``, whose letter begins no word
+        before = self._uncounted(self._text_within, value[option:begin]) if begin else ""
+        return Redacted(f"{value[:option] if begin else ''}{before}{REDACTED}", secret_digest(value))
 
     def _item(self, key: str, item: Any) -> Any:
         if item is not None and self.is_secret(key) and self.hides(key, item):
             self.redacted += 1
             return Redacted(REDACTED, secret_digest(item))
         if type(item) is list and item and self.is_secret(key):  # of a name that hides no list
-            item = [
-                self._taken_out(one) if type(one) is str and self.hides(key, one) else one for one in item
-            ]
+            item = without_opaque(item, partial(self.hides, key), self._taken_out)
         if type(item) is dict and item and self.is_secret(key):
             clean = without_examples if is_schema(item) else without_random
             return self.inside(clean(item, self._taken_out))
@@ -311,7 +313,7 @@ class Redaction:
         """The digest of a text, or of bytes, that will be cut; None where a secret could be guessed by it."""
         if self.call is not None or len(content) > LONGEST_WHOLE:
             return None
-        text = content if isinstance(content, str) else content.decode("latin-1")
+        text = content if isinstance(content, str) else spelled(content)
         return digest_of(content) if self.is_harmless(text) else None
 
     def _holds_secret_bytes(self, data: Mapping[str, Any]) -> bool:
@@ -319,19 +321,21 @@ class Redaction:
         content = bytes_of(data)
         if content is None:
             return False
-        text = without_zeros(content)
-        return not self.is_harmless(text if len(content) == data["size"] else cut(f"{text} ", len(text)))
+        is_whole = len(content) == data["size"]
+        texts = (text if is_whole else cut(f"{text} ", len(text)) for text in texts_of(content))
+        return not all(map(self.is_harmless, texts))
 
     def holds_nothing(self, texts: Collection[str]) -> bool:
         """Returns True if nothing is taken out of any of these texts.
 
         They are looked at together, as lines of one; if that tells no more, one by one.
         """
-        text = "\n".join(texts)
+        text = "\n\n".join(texts)  # each begins a paragraph
         look, lowered = look_at(text), text.lower()
+        has_lines = any("\n" in each for each in texts)
         if (
             not self._own_shapes
-            and not may_hold_secret(text, lowered, look, self, self._signs)
+            and not may_hold_secret(text, lowered, look, self, self._signs, has_lines=has_lines)
             and not (has_any(DATA_ENDS, text) and may_be_data(texts, self, self._signs))
         ):
             return True
@@ -357,11 +361,21 @@ class Redaction:
         cleaned = self._text_once(text)
         return cleaned if cleaned is text else without_again(text, cleaned)
 
-    def _text_once(self, text: str) -> str:
+    def _text_once(self, text: str, is_page: bool = True) -> str:
         if "\\" in text and may_have_escaped(text):  # first: to what comes later an escape is a letter
+            if self.level != "off" and "privatekey" not in self.except_:
+                text, count = without_key_of_literals(text)
+                self.redacted += count
             text, count = without_escaped(text, partial(self._uncounted, self._text_within))
             self.redacted += count
-        if may_be_prefixed(text):
+        if "\n" in text and may_have_events(text):
+            text, count = without_split_events(text, partial(self._uncounted, self._text_within))
+            self.redacted += count
+        if is_page and may_be_page(text):
+            of_page = partial(self._text_once, is_page=False)
+            text, count = without_secrets_of_page(text, partial(self._uncounted, of_page))
+            self.redacted += count
+        if "\n" in text and may_be_prefixed(text):
             text, count = without_prefixed(text, partial(self._uncounted, self._text_within))
             self.redacted += count
         text, look = self._readable(text)
@@ -400,7 +414,7 @@ class Redaction:
     def _readable(self, text: str) -> tuple[str, Look]:
         """The text without secrets that stand in it as they are, and what a look at it told."""
         look, lowered = look_at(text), text.lower()
-        has_others = look is not PROSE and may_have_others(lowered, look)
+        has_others = look is not PROSE and may_have_others(lowered, look, has_lines="\n" in text)
         if not self._own_shapes and (
             not (look.run or look.marks or has_others or "bearer" in lowered) or is_id(text)
         ):

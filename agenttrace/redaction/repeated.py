@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from typing import Any, Protocol
 
 from agenttrace.core.jsonable import to_json
-from agenttrace.core.marks import REDACTED, bytes_of
+from agenttrace.core.marks import REDACTED, bytes_of, spelled
 from agenttrace.redaction.naming import Names
 from agenttrace.redaction.pairs import keys_beside, may_be_entry, may_be_named, places_of_named
+from agenttrace.redaction.taken_out import places_taken_out
 from agenttrace.redaction.values import is_opaque
 
 _SHORTEST = 4
@@ -41,7 +42,7 @@ def secret_texts(values: Iterable[tuple[str, Any]], names: Rules) -> set[str]:
         is_secret = is_secret or (value is not None and names.is_secret(name) and names.hides(name, value))
         content = bytes_of(value) if type(value) is dict and "$bytes" in value else None
         if content is not None:
-            value = content.decode("latin-1")
+            value = spelled(content)
         if type(value) is dict:
             beside = keys_beside(value, names) if may_be_entry(value) else ()
             waiting += [(key, item, is_secret or key in beside) for key, item in value.items()]
@@ -52,6 +53,9 @@ def secret_texts(values: Iterable[tuple[str, Any]], names: Rules) -> set[str]:
                 waiting.append(("", item[begin:] if begin else item, is_secret or begin is not None))
         elif is_secret and type(value) in (str, int, float):
             texts.add(str(value))
+            after_scheme = str(value).rpartition(" ")[2]  # of ``Bearer …``
+            if len(after_scheme) >= _SHORTEST_WITHIN and is_opaque(after_scheme):
+                texts.add(after_scheme)
         elif type(value) is str and len(value) >= _SHORTEST_WITHIN:
             parts = _taken_out(value, names.without_counting(value))
             texts.update(text for text in parts if is_opaque(text))
@@ -60,19 +64,10 @@ def secret_texts(values: Iterable[tuple[str, Any]], names: Rules) -> set[str]:
 
 def _taken_out(text: str, cleaned: str) -> list[str]:
     """What stood in a text where there is ``[redacted]`` now; nothing where more was changed."""
-    first, *pieces = cleaned.split(REDACTED)
-    if cleaned is text or not pieces or not text.startswith(first):
-        return []
     parts: list[str] = []
-    done = len(first)
-    for number, piece in enumerate(pieces, 1):
-        is_last = number == len(pieces)
-        begin = len(text) - len(piece) if is_last else text.find(piece, done) if piece else -1
-        if begin < done or not text.endswith(piece if is_last else ""):
-            return parts
-        part = text[done:begin]
+    for begin, end in places_taken_out(text, cleaned)[0]:
+        part = text[begin:end]
         parts += (part, part.rpartition(" ")[2])  # of ``Bearer …`` also what the scheme stands before
-        done = begin + len(piece)
     return parts
 
 

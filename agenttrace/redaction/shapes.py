@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from agenttrace.core.marks import REDACTED
 
-VERSION = 5
+VERSION = 6
 """Of the tables of names and shapes: one more whenever a row is added or changed."""
 
 SHORTEST_SECRET = 15
@@ -391,7 +391,7 @@ SHAPES: tuple[Shape, ...] = (
         ("://",),
         re.compile(
             r"""(?i)(?<![a-z])((?:postgres(?:ql)?|mysql|mariadb|mongodb|rediss?|amqps?|mssql|oracle|clickhouse|cockroachdb)"""
-            r"""(?:\+\w{1,20})?://[^\s/:@?#"'<>\[]*:)(?!\d{1,5}[/?#])(?!\[redacted\]@)[^\s"'<>@/?#]*[/?#@][^\s"'<>?]*@(?=[\w.\[-])"""
+            r"""(?:\+\w{1,20})?://[^\s/:@?#"'<>\[]*:)(?!\d{1,5}[/?#])(?!\[redacted\]@)[^\s"'<>@/?#]*[/?#@][^\s"'<>?]*@(?=[\w.\[…-])"""
         ),
         0,
         replacement=rf"\1{REDACTED}@",
@@ -400,8 +400,11 @@ SHAPES: tuple[Shape, ...] = (
     Shape(
         "password of a URL",
         "RFC 3986, detect-secrets",
-        ("://",),
-        re.compile(rf"""(://[^\s/:@?#"'<>]*:)(?!\[redacted\]@|{_STAND_IN}@)<?[^\s/?#"'<>]+@"""),
+        ("://", "netloc="),
+        re.compile(
+            rf"""((?:://|\bnetloc=\\?['"])[^\s/:@?#"'<>]*:)(?!\[redacted\]@|{_STAND_IN}@|\d{{1,5}}[#])"""
+            r"""<?[^\s/?#"'<>]+(?:#[^\s/?#"'<>@]{1,60})?@"""
+        ),
         0,
         replacement=rf"\1{REDACTED}@",
         needs="@",

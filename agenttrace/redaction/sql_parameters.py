@@ -9,7 +9,15 @@ from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.naming import Names
 from agenttrace.redaction.values import is_opaque, is_placeholder
 
-SIGNS = (")=(", "[parameters:", "[generated in", "[cached since", "[no key")
+SIGNS = (
+    ")=(",
+    "[parameters:",
+    "[generated in",
+    "[cached since",
+    "[no key",
+    "duplicate entry ",
+    "parameters: $1",
+)
 """One of these stands in each such text, in lower case."""
 _STATEMENT = re.compile(
     r"\[SQL:(?P<sql>[^\[\]]{1,20000})\](?:\s|\\[nrt]){0,20}\[parameters: ?(?P<values>[(\[].*)"
@@ -33,7 +41,26 @@ _ROW = re.compile(
 )
 _VALUE = re.compile(rf"""\s*(?:{_TEXTS}|[^,'"()]+)\s*(?:,|\Z)""")
 _LONGEST = 20_000
-_KEY = re.compile(r"""\((?P<columns>[\w", ]{1,400})\)=\((?P<values>[^()\n]{1,4000})(?:\)|\Z)""")
+_ESCAPED_SPACE = re.compile(r"\\[nrt]")
+"""As JSON has one within a text."""
+_DUPLICATE = re.compile(
+    r"""Duplicate entry \\?'(?P<value>[^'\n\\]{1,1000})\\?' for key \\?'(?P<key>[\w.$]{1,200})"""
+)
+"""The key that stands already, as MySQL says."""
+_OF_INDEX = re.compile(r"(?i)\A(?:uq|uk|ux|idx|unique|key)_|_(?:uq|uk|ux|idx|unique|key)\Z")
+_LOGGED = re.compile(
+    r"(?i)(?P<sql>\b(?:insert|update|select|delete|merge)\s[^\n]{1,4000})\n[^\n]{0,200}?parameters: "
+    r"(?P<values>\$1 = [^\n]*)"
+)
+_NUMBERED = re.compile(r"\$(?P<number>\d{1,4}) = '(?P<value>(?:[^'\n]|'')*)")
+"""A statement and its parameters as PostgreSQL logs them."""
+_KEY = re.compile(r"""\((?P<columns>[\w", ]{1,400})\)=\((?P<values>[^()\n]{1,1000})(?:\)|\Z)""")
+
+_ONE_KEY = re.compile(
+    r"""\((?P<columns>"?\w{1,63}"?)\)=\((?P<values>[^\n]{1,300}?)\) """
+    r"""(?:already exists|is not present|is still)"""
+)
+"""The value of one column may have any sign in it."""
 
 
 def without_sql_parameters(text: str, names: Names) -> tuple[str, int]:
@@ -42,6 +69,9 @@ def without_sql_parameters(text: str, names: Names) -> tuple[str, int]:
     for pattern in (_STATEMENT, _ECHO):
         for statement in pattern.finditer(text):
             places += _parameters(text, statement, names)
+    for key in _ONE_KEY.finditer(text):
+        if _is_secret(key["columns"].strip('"'), key["values"], names):
+            places.append(key.span("values"))
     for key in _KEY.finditer(text):
         columns = [column.strip(' "') for column in key["columns"].split(",")]
         begin = key.start("values")
@@ -50,13 +80,32 @@ def without_sql_parameters(text: str, names: Names) -> tuple[str, int]:
                 first = text.index(value.strip(), begin)
                 places.append((first, first + len(value.strip())))
             begin += len(value) + 1
+    places += _repeated(text, names)
     pieces: list[str] = []
     done = 0
-    for first, last in sorted(places):
+    for first, last in sorted(places, key=lambda place: (place[0], -place[1])):
         if first >= done:
             pieces += (text[done:first], REDACTED)
             done = last
     return ("".join((*pieces, text[done:])), len(pieces) // 2) if pieces else (text, 0)
+
+
+def _repeated(text: str, names: Names) -> list[tuple[int, int]]:
+    """Where secrets stand that MySQL and PostgreSQL repeat."""
+    places = [
+        entry.span("value")
+        for entry in _DUPLICATE.finditer(text)
+        for key in (entry["key"].rpartition(".")[2],)
+        if any(_is_secret(column, entry["value"], names) for column in (key, _OF_INDEX.sub("", key)))
+    ]
+    for statement in _LOGGED.finditer(text):
+        columns_of = dict(_columns_of(statement["sql"]))
+        places += [
+            value.span("value")
+            for value in _NUMBERED.finditer(text, *statement.span("values"))
+            if _is_secret(columns_of.get(int(value["number"]) - 1, ""), value["value"], names)
+        ]
+    return places
 
 
 def secret_parameters(sql: str, values: Any, names: Names) -> list[Any]:
@@ -78,10 +127,8 @@ def _columns_of(sql: str) -> list[tuple[int | str, str]]:
     column, listed, depth, place, count = "", [], 0, 0, 0
     for token in _TOKEN.finditer(sql):
         if token["into"] or token["set"]:
-            listed = [
-                one.strip(" \"'`[]\\nrt").rpartition(".")[2]
-                for one in (token["columns"] or token["list"]).split(",")
-            ]
+            columns = _ESCAPED_SPACE.sub(" ", token["columns"] or token["list"])
+            listed = [one.strip(" \t\r\n\"'`[]").rpartition(".")[2] for one in columns.split(",")]
             depth = place = 0
         elif token["mark"] and listed:
             depth += {"(": 1, ")": -1}.get(token[0], 0)

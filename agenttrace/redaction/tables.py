@@ -8,7 +8,10 @@ from typing import Any
 from agenttrace.redaction.naming import Names
 from agenttrace.redaction.values import is_name, is_opaque, is_placeholder
 
-COLUMNS = ("columns", "header", "headers", "fields", "column_names", "columnNames")
+COLUMNS = (
+    *("columns", "header", "headers", "fields", "column_names", "columnNames"),
+    *("schema", "cols", "keys", "meta", "fieldnames"),
+)
 ROWS = ("data", "rows", "values", "records")
 _TITLES = ("name", "field", "key", "id", "label", "title", "header", "Name", "column_name")
 """What a column's name is called, where a column is a mapping."""
@@ -23,7 +26,7 @@ def is_list(value: Any) -> bool:
 def without_columns_beside(table: Mapping[str, Any], rows: Any, names: Names, taken_out: Any) -> Any:
     """The rows of a table without the values of its secret columns, or of secret names in its index."""
     is_table = any(key in table for key in COLUMNS)
-    columns: Any = next((table[key] for key in COLUMNS if is_list(table.get(key))), [])
+    columns: Any = next((heads for key in COLUMNS if is_list(heads := _heads(table.get(key)))), [])
     titles = [_secret_title(column, names) for column in (columns if is_table else [table.get("name")])]
     labels: Any = table.get("index")
     is_labelled = is_list(labels) and len(labels) == len(rows)
@@ -38,6 +41,10 @@ def without_columns_beside(table: Mapping[str, Any], rows: Any, names: Names, ta
     def row_of(label: str | None, row: Any) -> Any:
         if is_table and is_list(row):
             return [cell(title, label, item) for title, item in zip(_for_each(titles, row), row, strict=True)]
+        if is_table and type(row) is dict and len(row) == 1:  # ``{"values": […]}``
+            (key, inner), *_ = row.items()
+            if is_list(inner):
+                return {key: row_of(label, inner)}
         is_record = is_table and type(row) is dict  # it has the names itself
         return cell(None if is_record else next(iter(titles), None), label, row)
 
@@ -47,6 +54,11 @@ def without_columns_beside(table: Mapping[str, Any], rows: Any, names: Names, ta
             for title, label, item in zip(titles, by_row, rows, strict=True)
         ]
     return [row_of(label, row) for label, row in zip(by_row, rows, strict=True)]
+
+
+def _heads(columns: Any) -> Any:
+    """The columns, which a schema may hold under `fields`."""
+    return columns.get("fields") if type(columns) is dict else columns
 
 
 def _for_each(titles: Sequence[str | None], row: Sequence[Any]) -> list[str | None]:

@@ -7,7 +7,16 @@ from collections.abc import Collection
 
 from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.brackets import end_of_brackets, is_secret_data
-from agenttrace.redaction.declared import declared_name
+from agenttrace.redaction.declared import declared_name, name_in_brackets
+from agenttrace.redaction.expressions import text_in_expression, value_among
+from agenttrace.redaction.headers import (
+    OF_COOKIES,
+    OF_SCHEMES,
+    cookies_at,
+    has_secret,
+    says_scheme_alone,
+    secret_after_scheme,
+)
 from agenttrace.redaction.html_attributes import SIGNS as ATTRIBUTE_SIGNS
 from agenttrace.redaction.html_attributes import without_attributes
 from agenttrace.redaction.in_brackets import without_lists
@@ -16,34 +25,36 @@ from agenttrace.redaction.listed import (
     FORMS,
     without_form,
 )
-from agenttrace.redaction.names import NAME_SIGNS
+from agenttrace.redaction.name_before import WINDOW, name_before
+from agenttrace.redaction.names import NAME_SIGNS, OF_OTHER_ALPHABETS
 from agenttrace.redaction.naming import Names, may_be_word
-from agenttrace.redaction.own_line import value_on_line
+from agenttrace.redaction.own_line import setting, value_on_line
+from agenttrace.redaction.shape_search import looks_random
 from agenttrace.redaction.unquoted import (
     compared_value,
     end_of_open_word,
     end_of_word,
     ends_literal,
     flow_list,
+    in_call,
+    is_dotted_password,
     is_outcome,
     is_value,
+    is_variable,
     new_value,
     value_of_pair,
 )
-from agenttrace.redaction.values import is_class, is_opaque, is_placeholder, says_something
+from agenttrace.redaction.values import is_made_up, is_opaque
+from agenttrace.redaction.word_on_line import is_quoted_word, is_word_on_line
 
 OTHER_MARKS = ("--", "</", '",', "',", "\"'")
 _FEW = 12
 """Separators that are quicker looked at than all signs are looked for."""
-WINDOW = 80
 _SEPARATOR = re.compile(r"[=:]")
 _SPACES = re.compile(r"[ \t\u00a0*`]*")
 """With the signs of Markdown: ``**password**: `…` ``."""
 _CUT = re.compile(r"…\[\+[\d,]+ chars(?: #\w+)?\]\Z")
 _WIDE_SPACES = re.compile(r"\s*")
-_NOT_IN_NAME = re.compile(r"[^\w.\\$-]")
-_ESCAPE = re.compile(r"\\+u([0-9a-fA-F]{4})")
-
 _NUMBER = re.compile(r"-?\d[\w.+-]*")
 _TEXT_VALUE = re.compile(r"""(\\{0,20})([brufneLBRUFNE@$]{0,2})(["'])(?:\3\3)?(?!\[redacted\])""")
 _TO_QUOTE = {quote: re.compile(rf"(?:[^{quote}\\]|\\[\s\S])*") for quote in "\"'"}
@@ -57,10 +68,11 @@ _OF_FORMAT = re.compile(r"[A-Za-z_][\w.]*![rsa]")
 """``{password!r}``."""
 _OF_NUMBERS = re.compile(r"(?i)(?:\A|[_\W])(?:pin|cvv2?|cvc2?|csc|t?otp|code)\Z")
 """Names of secrets that are a number, which may be a short one."""
-_OF_CODES = frozenset({"code", "Code", "CODE"})
-_CODE = re.compile(r"(\w[\w-]*)[ \t]+(?i:code)[*`]*[ \t]*\Z")
-_CODES = re.compile(r"(\w[\w-]*)[ \t]+(?i:code)[*`]*[ \t]*:")
-"""``verification code: …``: such a name is of two words."""
+_OF_CODES = frozenset({"code", "Code", "CODE", "passe"})
+_NAME_OF_CODE = r"(?:(\w[\w-]*)[ \t]+(?i:code)|\b[Mm]ot[ ]de[ ]passe)[*`]*[ \t\u00a0]*"
+_CODE = re.compile(rf"{_NAME_OF_CODE}\Z")
+_CODES = re.compile(f"{_NAME_OF_CODE}:")
+"""``verification code: …``, ``mot de passe : …``: such a name is of several words."""
 _ANCHOR = re.compile(r"(?:&[A-Za-z][\w-]{0,40}|!!?[A-Za-z][\w:/-]{0,40})[ \t]+(?=[^\s=])")
 """What YAML may have before a value: ``password: &pw …``, ``!!str …``."""
 _SAYS_NOTHING = re.compile(r"(?:[HREP]S\d{3}|[$€£]\d+(?:[.,]\d+)*)")
@@ -68,30 +80,17 @@ _SAYS_NOTHING = re.compile(r"(?:[HREP]S\d{3}|[$€£]\d+(?:[.,]\d+)*)")
 _ARN = re.compile(r"arn:[\w:-]*secret\Z")
 _CMDLET = re.compile(r"(?:Convert|Convertto|ConvertTo|ConvertFrom|Get|New|Read|Import)-[A-Z][A-Za-z]+")
 """``$password = ConvertTo-SecureString …`` of PowerShell."""
-_CODE_FOLLOWS = re.compile(r"""[(\[{]""")
+_CODE_FOLLOWS = re.compile(r"""[(\[{]|<[\w:*&, ]{1,60}>\(""")
 _BRACKET_FOLLOWS = re.compile(r"""\s+[(]""")
 _IDENTIFIER = re.compile(
     r"[A-Za-z_][A-Za-z_]*(?:\.[A-Za-z_]\w*)*|[a-z]{1,20}\d{0,2}(?:_[a-z]{2,20}\d{0,2}){1,8}"
 )
-_SCHEME = re.compile(
-    r"(?i)(basic|bearer|token|digest|api-?key|negotiate|ntlm|hawk|aws4-hmac-sha256|ghtoken|sso-key|oauth)\s+(?=[^\s=])"
-)
-_ONLY_SCHEME = re.compile(r"(?i)(?:basic|bearer|digest|negotiate|oauth)[ ]?")
-_FIELD = r"""\w+=(?:"[^"\r\n]*"|[^\s,"'<>]+)"""
-_FIELDS = re.compile(rf"{_FIELD}(?:\s*,\s*{_FIELD})*")
-"""What a scheme with several fields has: ``Token token="…"``, ``Hawk id="…", mac="…"``."""
-_REST_OF_LINE = re.compile(r"""[^\r\n"'`<>]{1,4096}""")
-_REST_OF_WORD = re.compile(r"""[^\r\n"'`<> ]+""")
-"""What a header has after its scheme: a line may have very many of them."""
-_COOKIES = re.compile(r"""\s*[\w.%-]+=[^\r\n"'`<>]*""")
 _BRACKETS = ("[", "(", "{")
-_AFTER_QUOTE = frozenset(".,)]+;")
-"""What code has after a quote that ends a text."""
-_BEFORE_TYPES = ('-> "', "-> '")
+_METHODS = (".join(", ".format(")
 _LONGEST_CUT = 120
 _LONGEST_LINE = 200
-_HEADERS = ("authorization",)
-_COOKIE_HEADERS = ("cookie", "cookies", "setcookie")
+_QUOTES = ("'", '"')
+_IN_CALL = (",", ")")
 
 
 def may_have_names(marks: str, lowered: str, signs: tuple[str, ...]) -> bool:
@@ -108,6 +107,7 @@ def has_sign(lowered: str, signs: tuple[str, ...]) -> bool:
     return (
         has_any(NAME_SIGNS, lowered)
         or has_any(signs, lowered)
+        or (not lowered.isascii() and has_any(OF_OTHER_ALPHABETS, lowered))
         or ("(" in lowered and has_any(CALLS, lowered))
     )
 
@@ -116,7 +116,7 @@ def holds_code(text: str, named: Collection[str], names: Names) -> bool:
     """Returns True if a secret's name of two words, ``verification code``, stands before a colon; `named` are
     the names before one."""
     return not _OF_CODES.isdisjoint(named) and any(
-        names.is_secret(f"{one[1]}_code") for one in _CODES.finditer(text)
+        names.is_secret(_name_of_code(one)) for one in _CODES.finditer(text)
     )
 
 
@@ -145,31 +145,6 @@ def without_named(text: str, names: Names) -> tuple[str, int]:
             text, more = without_form(text, pattern, names)
             count += more
     return text, count
-
-
-def name_at_end(window: str) -> tuple[str, bool]:
-    """The name at the end of a text, or an empty one; and whether it stands in quotes."""
-    closed = window.rstrip()
-    quote = closed[-1:]
-    if quote == '"' or quote == "'":
-        window = closed
-    else:
-        window = window.rstrip(" \t:*`")
-        quote = window[-1:]
-    if quote == '"' or quote == "'":
-        inside = window[:-1].rstrip("\\")
-        begin = inside.rfind(quote) + 1
-        name = inside[begin:]
-        if "=" in name or "\n" in name or name[:1] in _AFTER_QUOTE or inside[:begin].endswith(_BEFORE_TYPES):
-            name = ""  # of code: a quoted sign is compared, or a type is named
-    else:
-        quote = ""
-        name = window[window.rfind(" ") + 1 :]
-        if not name.isidentifier():
-            name = _NOT_IN_NAME.split(name)[-1]
-    if "\\u" in name:
-        name = _ESCAPE.sub(lambda code: chr(int(code[1], 16)), name)
-    return name.strip("\\-. "), bool(quote)
 
 
 def end_before_cut(text: str) -> int:
@@ -201,18 +176,21 @@ class _Reader:
                 done = self._compared(place) or done
                 continue
             if text[place - 1 : place] in ("=", "!", "<", ">"):  # a comparison
+                if text[place - 1] == "!":
+                    done = self._compared(place - 1) or done
                 continue
-            name, is_quoted = name_at_end(text[max(0, place - WINDOW) : place])
+            name, is_quoted = name_before(text, place)
             if (not name or not self.names.is_secret(name)) and separator[0] == "=":
                 name = declared_name(text, max(0, place - WINDOW), place)
-                is_field = text[place - 1] == "]"
+                before = text[max(0, place - WINDOW) : place].rstrip()[-1:]
+                is_field = before == "]" and (text[place - 1] == "]" or name.isupper())
                 if name and self.names.is_secret(name):  # what code has there may be a word
                     done = self._value(name, False, "=" if is_field else ":", place)
             elif name and self.names.is_secret(name):
                 done = self._value(name, is_quoted, separator[0], place)
             elif separator[0] == ":" and name in _OF_CODES:
                 of_code = _CODE.search(text, max(0, place - WINDOW), place)
-                name = f"{of_code[1]}_code" if of_code else ""
+                name = _name_of_code(of_code) if of_code else ""
                 if name and self.names.is_secret(name):
                     done = self._value(name, False, ":", place)
         if not self.pieces:
@@ -231,8 +209,15 @@ class _Reader:
         literal = compared_value(self.text, place)
         if literal is None:
             return 0
-        name, _ = name_at_end(self.text[max(0, place - WINDOW) : place])
-        is_secret = name and self.names.is_secret(name) and may_be_word(name, self.names)
+        name, _ = name_before(self.text, place)
+        name = name or name_in_brackets(self.text, max(0, place - WINDOW), place)
+        value = self.text[literal[0] : literal[1]]
+        is_secret = (
+            name != ""
+            and self.names.is_secret(name)
+            and (may_be_word(name, self.names) or (is_made_up(value) and looks_random(value)))
+            and self.names.hides(name, value)
+        )
         return self._take(*literal) if is_secret else 0
 
     def _take(self, begin: int, end: int, mark: str = REDACTED) -> int:
@@ -249,33 +234,44 @@ class _Reader:
         anchor = _ANCHOR.match(text, begin)
         if anchor is not None:
             begin = anchor.end()
+        if separator == "=" and "," in text[max(0, place - WINDOW) : place]:
+            begin = value_among(text, place, begin)
         if not is_quoted and text[begin : begin + 1] in ('"', "'") and ends_literal(text, place, begin):
             return begin + 1
         if (name == "PASS" and is_outcome(text, begin)) or (self.has_logprobs and name == "token"):
             return begin
         is_line = may_be_word(name, self.names) or (not is_quoted and (separator == "=" or name.isupper()))
         line = value_on_line(text, place, self.end, random=not is_line) if is_line or not is_quoted else None
-        if line is not None and self.names.hides(name, text[line[0] : line[1]]):
-            return self._take(*line)
+        if line is not None and self.names.hides(name, value := text[line[0] : line[1]]):
+            is_other = not is_quoted and is_variable(name, value, self.names)
+            return begin if is_other else self._take(*line)
         flow = flow_list(text, begin) if text[begin : begin + 1] == "[" and not is_quoted else None
         if flow is not None and self.names.hides(name, text[flow[0] : flow[1]]):
             return self._take(*flow)
         opening = _TEXT_VALUE.match(text, begin)
         if opening is not None:
-            return self._quoted(name, is_quoted or separator == "=", opening)
+            is_data = is_quoted or separator == "=" or is_quoted_word(text, name, opening, place, self.names)
+            return self._quoted(name, is_data, opening)
         if text.startswith(REDACTED, begin):
             return begin + len(REDACTED)
         bare = _bare_name(name)
-        if bare.endswith(_HEADERS):
-            end = self._header(begin)
-            if end:
-                return end
-        if bare in _COOKIE_HEADERS and separator == ":" and not is_quoted:
-            cookies = _COOKIES.match(text, begin)
-            return self._take(begin, cookies.end()) if cookies else begin
+        if bare.endswith(OF_SCHEMES) and (secret := secret_after_scheme(text, begin)) is not None:
+            return self._take(*secret) if secret[0] < secret[1] else secret[0]
         if is_quoted:
             return self._data(name, begin)
-        return self._bare_value(name, separator, place, begin)
+        if bare in OF_COOKIES and separator == ":":
+            cookies = cookies_at(text, begin)
+            return begin if cookies is None else self._take(*cookies)
+        done = self._bare_value(name, separator, place, begin)
+        is_assigned = done == begin and "=" in text[place : place + 2]
+        return self._in_expression(name, place, begin) if is_assigned else done
+
+    def _in_expression(self, name: str, place: int, begin: int) -> int:
+        literal = text_in_expression(self.text, begin, self.end) or setting(
+            self.text, name, place, self.names
+        )
+        is_secret = literal is not None and self.names.hides(name, self.text[literal[0] : literal[1]])
+        return self._take(*literal) if literal is not None and is_secret else begin
 
     def _quoted(self, name: str, is_data: bool, opening: re.Match[str]) -> int:
         begin = opening.end()
@@ -286,15 +282,16 @@ class _Reader:
         ):  # as SQL and YAML write one
             end = _end(to_end["'"], self.text, end + 2)
         value = self.text[begin:end]
-        if not value or not self.names.hides(name, value) or not (is_data or is_opaque(value)):
+        if not value or not self.names.hides(name, value):
+            return end
+        if not (is_data or is_opaque(value) or (_bare_name(name).endswith(OF_SCHEMES) and has_secret(value))):
+            return end
+        if self.text.startswith(_METHODS, end + 1) and not any(map(str.isalnum, value)):
             return end
         if not opening[1] and (new := new_value(self.text, end)) is not None:
             self._take(begin, end)
             return self._take(*new)
-        if ("f" in opening[2].lower() and "{" in value) or _ONLY_SCHEME.fullmatch(value):
-            return end
-        scheme = _SCHEME.match(value)
-        if scheme is not None and is_placeholder(value[scheme.end() :]):
+        if ("f" in opening[2].lower() and "{" in value) or says_scheme_alone(value):
             return end
         return self._take(begin, end)
 
@@ -315,65 +312,69 @@ class _Reader:
             return begin
         return self._take(begin, end_of_brackets(text, begin, len(text)), f'"{REDACTED}"')
 
-    def _header(self, begin: int) -> int:
-        """``Authorization: Basic …``: the scheme stays. Returns 0 where there is none."""
-        scheme = _SCHEME.match(self.text, begin)
-        if scheme is None:
-            return 0
-        start = scheme.end()
-        fields = _FIELDS.match(self.text, start)
-        if fields is not None:
-            return self._take(start, fields.end())
-        one_word = scheme[1].lower() in _ONE_WORD
-        value = self.text[start : _end(_REST_OF_WORD if one_word else _REST_OF_LINE, self.text, start)]
-        if is_placeholder(value) or not (is_opaque(value) or " " in value):
-            return start
-        return self._take(start, start + len(value))
-
     def _bare_value(self, name: str, separator: str, place: int, begin: int) -> int:
         text = self.text
-        whole = value_of_pair(text, name, place, begin, self.end) if separator == "=" else None
+        is_pair = separator == "=" or "-" in name
+        whole = value_of_pair(text, name, place, begin, self.end) if is_pair else None
         if whole is not None and self.names.hides(name, text[whole[0] : whole[1]]):
             return self._take(*whole)
         stop = self._end_of_word(begin)
         if stop == begin:
-            braces = _IN_BRACES.match(text, begin) if separator == "=" else None
-            if (
-                braces is not None
-                and not _OF_FORMAT.fullmatch(braces[1])
-                and is_opaque(braces[1])
-                and self.names.hides(name, braces[1])
-            ):
-                return self._take(*braces.span(1))
-            return begin
+            return self._in_braces(name, begin) if separator == "=" else begin
         value = text[begin : min(stop, self.end)]
+        is_name = value[-1:] == "=" and value[:-1].isidentifier() and not looks_random(value[:-1])
+        if separator == ":" and is_name and text[stop : stop + 1] in _QUOTES:
+            return begin  # the name of another value, as after a logger's: ``DEBUG auth: password='…'``
         value = value.rstrip(".") if separator == ":" else value
         end = begin + len(value)
         if text[end : end + 1] in ("&", ",") and may_be_word(name, self.names):
             end = min(end_of_word(text, end), self.end)
             value = text[begin:end]
-        if not is_value(name, value, self.names, separator):
+        # As an argument in a call, and spaced as in code, a name with dots is one.
+        is_word = separator == ":" or (
+            text[place + 1 : place + 2] != " " and text[end : end + 1] not in _IN_CALL
+        )
+        if not is_value(name, value, self.names, separator, ends=is_word):
             return begin
         if separator == ":":
-            if _SAYS_NOTHING.fullmatch(value) or (
-                name.lower() == "secret" and _ARN.search(text, max(0, place - 200), place)
-            ):
-                return begin
-            is_secret = (
-                (is_opaque(value) and len(value) > 4)
-                or (value.isdecimal() and len(value) > 2 and _OF_NUMBERS.search(name) is not None)
-                or self._is_line(name, value, place, end)
-            )
-            return self._take(begin, end) if is_secret else begin
+            return self._after_colon(name, place, begin, end)
+        return self._after_equals(name, place, begin, end, is_word=is_word)
+
+    def _in_braces(self, name: str, begin: int) -> int:
+        braces = _IN_BRACES.match(self.text, begin)
+        if braces is None or _OF_FORMAT.fullmatch(braces[1]):
+            return begin
+        is_secret = is_opaque(braces[1]) and self.names.hides(name, braces[1])
+        return self._take(*braces.span(1)) if is_secret else begin
+
+    def _after_colon(self, name: str, place: int, begin: int, end: int) -> int:
+        text, value = self.text, self.text[begin:end]
+        if (
+            _SAYS_NOTHING.fullmatch(value)
+            or (text[end : end + 1] == "(" and value.isidentifier())
+            or (name.lower() == "secret" and _ARN.search(text, max(0, place - 200), place))
+        ):
+            return begin
+        is_secret = (
+            (is_opaque(value) and len(value) > 4)
+            or (value.isdecimal() and len(value) > 2 and _OF_NUMBERS.search(name) is not None)
+            or is_word_on_line(text, name, value, place, end, self.names)
+        )
+        return self._take(begin, end) if is_secret else begin
+
+    def _after_equals(self, name: str, place: int, begin: int, end: int, *, is_word: bool) -> int:
+        text, value = self.text, self.text[begin:end]
         if (end < self.end and _CODE_FOLLOWS.match(text, end)) or _CMDLET.fullmatch(value):
             last = end_of_open_word(text, begin, end)
             return self._take(begin, last) if last else begin
         if _BRACKET_FOLLOWS.match(text, end) and not is_opaque(value):
             return begin
-        if _IDENTIFIER.fullmatch(value):
+        if _IDENTIFIER.fullmatch(value) and not (is_word and is_dotted_password(name, value, self.names)):
             is_spaced = begin > place + 1 or text[place - 1 : place] == " "
+            is_handed_on = not is_word and not may_be_word(name, self.names) and in_call(text, place)
             if (
                 is_spaced
+                or is_handed_on
                 or self.names.is_secret(value)
                 or self.names.is_secret(value.rpartition(".")[2])
                 or "." in value
@@ -381,22 +382,9 @@ class _Reader:
                 return begin
         return self._take(begin, end)
 
-    def _is_line(self, name: str, value: str, place: int, end: int) -> bool:
-        """Returns True if a line has this name and this value and nothing else, as in YAML."""
-        text = self.text
-        before = text[text.rfind("\n", max(0, place - _LONGEST_LINE), place) + 1 : place]
-        return (
-            _LINE_OF_NAME.fullmatch(before) is not None
-            and _LINE_ENDS.match(text, end) is not None
-            and may_be_word(name, self.names)
-            and not says_something(value)
-            and not (is_class(value) and self.names.is_secret(value))  # a type, SecretStr
-        )
 
-
-_LINE_OF_NAME = re.compile(r"""[ \t>-]{0,40}["']?[\w.-]{1,80}["']?[ \t]*""")
-_LINE_ENDS = re.compile(r"[ \t]*(?:#[^\n]*)?(?:\r?\n|\Z)")
-_ONE_WORD = ("basic", "bearer", "token", "apikey", "api-key", "negotiate", "ntlm", "ghtoken", "sso-key")
+def _name_of_code(match: re.Match[str]) -> str:
+    return f"{match[1]}_code" if match[1] else "mot_de_passe"
 
 
 def _bare_name(name: str) -> str:

@@ -51,6 +51,8 @@ def end_of_word(text: str, end: int) -> int:
 
 
 _NUMBER = re.compile(r"\d{1,4}|\d{1,9}\.\d{1,9}")
+_PARTED = re.compile(r"\d{1,3}(?:_\d{3}){1,4}")
+"""A number in code, ``10_000``."""
 _OF_TESTS = re.compile(r"(?:[ \t]*---[ \t]+)?PASS:?[ \t]+")
 _TESTED = re.compile(r"[A-Za-z][\w./:@\[\]-]*(?=\s|\Z)")
 _AFTER_LITERAL = re.compile(r"""["'](?:\s*(?:[+,)\]};&%]|\.\w{1,30}\()|[ \t]*(?:\r?\n|\Z))""")
@@ -68,6 +70,16 @@ def flow_list(text: str, begin: int) -> tuple[int, int] | None:
     return flow.span("items")
 
 
+def in_call(text: str, place: int) -> bool:
+    """Returns True for a ``=`` among the arguments of a call that its line began: ``f(token=x)``."""
+    line = text.rfind("\n", max(0, place - _LONGEST_LINE), place) + 1
+    opened, closed = text.rfind("(", line, place), text.rfind(")", line, place)
+    return closed < opened and opened > 0 and _NAME_SIGN.match(text, opened - 1) is not None
+
+
+_NAME_SIGN = re.compile(r"[\w\])]")
+
+
 def is_outcome(text: str, begin: int) -> bool:
     """Returns True where after ``PASS`` stands what was tested: ``--- PASS: TestParse2 (0.00s)``,
     ``PASS src/Button2.test.tsx``."""
@@ -78,15 +90,78 @@ def is_outcome(text: str, begin: int) -> bool:
     return "---" in head[0] or "test" in tested[0].lower() or not tested[0].isalnum()
 
 
-def is_value(name: str, value: str, names: Names, separator: str) -> bool:
-    """Returns True for what may be the value of a secret's name: no stand-in, no count, no name in code."""
-    if not names.hides(name, value) or is_placeholder(value):
+def is_value(name: str, value: str, names: Names, separator: str, *, ends: bool) -> bool:
+    """Returns True for what may be the value of a secret's name: no stand-in, no count, no name in code.
+
+    Where a word `ends` as in no call, and is no attribute of what settings are called, it is no name in code.
+    """
+    if not names.hides(name, value) or is_placeholder(value) or is_variable(name, value, names):
+        return False
+    if _PARTED.fullmatch(value):
         return False
     if _NUMBER.fullmatch(value):
         return names.hides(name, float(value) if "." in value else int(value))
-    if is_name_in_code(value):
+    if is_name_in_code(value) and not (ends and is_dotted_password(name, value, names)):
         return False
-    return separator == "=" or may_be_word(name, names) or not is_class(value)
+    is_header = separator == ":" and "-" in name
+    return separator == "=" or is_header or may_be_word(name, names) or not is_class(value)
+
+
+_OF_SETTINGS = frozenset(
+    {
+        *(
+            "self",
+            "cls",
+            "this",
+            "settings",
+            "config",
+            "cfg",
+            "conf",
+            "env",
+            "environ",
+            "process",
+            "os",
+            "app",
+        ),
+        *("ctx", "context", "request", "req", "res", "response", "resp", "props", "state", "data", "args"),
+        *("opts", "options", "params", "module", "exports", "user", "account", "session", "client", "event"),
+        *("form", "body", "payload", "secrets", "credentials", "vault", "keyring", "import", "window"),
+        *("document",),
+    }
+)
+"""What stands before a dot in code."""
+
+
+def is_dotted_password(name: str, value: str, names: Names) -> bool:
+    """Returns True for two words with a dot and digits, ``Summer2024.ab``, under a password's name."""
+    first, _, rest = value.partition(".")
+    return (
+        may_be_word(name, names)
+        and "." not in rest
+        and rest.isalnum()
+        and first.isalnum()
+        and any(map(str.isdigit, value))
+        and first.rstrip("0123456789").lower() not in _OF_SETTINGS
+    )
+
+
+_NUMBERED = re.compile(r"\d{0,2}")
+_WORDS = re.compile(r"(?=[a-z_]*\d)[a-z]{2,20}(?:\d{1,2}[a-z]?)?(?:_[a-z]{2,20}(?:\d{1,2}[a-z]?)?){2,8}")
+
+
+def is_variable(name: str, value: str, names: Names) -> bool:
+    """Returns True for a variable that is named as what it is assigned to, ``session = session2``.
+
+    Also of several words, ``signature = filter1d_signature_of``, where no password is asked for.
+    """
+    last = name.rpartition(".")[2]
+    if value in (last, name):
+        return value.isidentifier()
+    if may_be_word(name, names):
+        return False
+    bare = last.rstrip("0123456789")
+    is_same = bare != "" and value.startswith(bare) and _NUMBERED.fullmatch(value, len(bare)) is not None
+    return is_same or _WORDS.fullmatch(value) is not None
 
 
 def ends_literal(text: str, place: int, quote: int) -> bool:
@@ -101,7 +176,7 @@ def ends_literal(text: str, place: int, quote: int) -> bool:
 
 
 _COMPARED = re.compile(
-    r"""===?[ ]{0,3}(?P<quote>["'])(?P<value>(?:(?!(?P=quote))[^\\\n]|\\.){4,300})(?P=quote)"""
+    r"""[=!]==?[ ]{0,3}(?P<quote>["'])(?P<value>(?:(?!(?P=quote))[^\\\n]|\\.){4,300})(?P=quote)"""
 )
 _NEW_VALUE = re.compile(r'''"[ ]{1,3}->[ ]{1,3}"([^"\n]{1,1000})"''')
 
@@ -125,7 +200,9 @@ def value_of_pair(text: str, name: str, place: int, begin: int, end: int) -> tup
     """
     first = place - len(name)
     before = text[first - 1 : first]
-    if not before or begin != place + 1 or text[first:place] != name:
+    if not before or begin > place + 2 or text[first:place] != name:
+        return None
+    if begin != place + 1 and (text[place] != ":" or before not in "\"'"):
         return None
     if before == ";" or (before == " " and text[first - 2 : first - 1] == ";"):
         match = _OF_ADDRESS.match(text, begin, end)

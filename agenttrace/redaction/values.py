@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from agenttrace.redaction.names import SMALLEST_NUMBER, NameRule, words_of
+from agenttrace.redaction.names import SMALLEST_NUMBER, NameRule, own_name, plain, words_of
 
 _JSON_TYPES = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
 _OF_SCHEMAS = ("$ref", "anyOf", "oneOf", "allOf", "enum", "const")
@@ -17,6 +17,7 @@ _SCHEMES = frozenset({"apiKey", "http", "oauth2", "openIdConnect", "mutualTLS"})
 _STAND_IN = re.compile(
     r"""[$%@]?\$?\{\{?[^{}"':]*\}\}?|\$\{[^{}]*\}|\$\(.*\)|\$\{?|\$\d{1,2}|\$(?:[A-Z_][A-Z0-9_]*|[A-Za-z_]+)|%(?:[A-Z_][A-Z0-9_]*|[A-Za-z_]+)%
     |<[^<>]*>|\W?\*+|/\*+|[A-Za-z_-]{0,12}(?:\.{3}|…)|[xX]{3,}|\.+|…|-+|\?+|:[A-Za-z_]+|%[sdr]|\[redacted\].*|\#+
+    |[012](?:\.\d{1,9}){5,20}
     |(?i:none|null|nil|true|false|undefined|required|optional|redacted|masked|n/a|unset|changeme)
     |(?i:(?:your|my|insert|enter|add|put)[_ -](?:\w+[_ -])*(?:key|token|password|secret|here)s?
     (?:[_ -]\w+)*)""",
@@ -37,7 +38,7 @@ _SEED_PHRASE = re.compile(r"(?:[a-z]{3,8} ){11,23}[a-z]{3,8}")
 _OF_PEOPLE = "numbers of people"
 """A mapping under such a name, ``credit_card_17``, holds more than the number: its own names tell."""
 _SHORTEST_OPAQUE = 4
-_LONGEST_LOOKED_AT = 1_000
+_LONGEST_LOOKED_AT = 300
 """Characters of a value that tell what it is: the rest of a long text may stand after each of many names."""
 _SHORTEST_RANDOM = 12
 """A part of a path with digits and both cases is random, if it is that long."""
@@ -56,6 +57,9 @@ _PATTERN = re.compile(
     r"\(\?[:P<=!]|\[\^|\[[a-zA-Z0-9]-[a-zA-Z0-9]|\\[dwsWSDb](?![a-z])|[\])][*+?]|[\])]\{\d|\)\$\Z|%[sdr](?![\w%])|\{\}"
 )
 """What a regular expression, or a template, has: one of them alone stands in passwords, too."""
+_SURELY_PATTERN = re.compile(
+    r"\A\[[^\]]*\w-\w[^\]]*\][*+?]?\Z|\(\?(?:P<|[:=!])|\\b\w+\\b|\A\^.*\$\Z|\([\w-]+\|[\w|-]+\)"
+)
 _PLAIN_URL = re.compile(r"https?://[\w.-]+(?::\d{1,5})?(?:/[\w./#~-]*)?")
 _NUMBERED = re.compile(r"[A-Za-z]+[-_ ]\d{1,3}")
 SMALLEST_PIN = 1_000
@@ -105,12 +109,23 @@ def is_opaque(text: str) -> bool:
 
 def _is_path(text: str) -> bool:
     """Returns True for a path: base64 has a ``/`` too, but no words between."""
-    return _PATH.fullmatch(text) is not None and not any(
+    return (
+        _PATH.fullmatch(text) is not None
+        and _SLASH_AND_PASSWORD.fullmatch(text) is None
+        and not any(_is_random_part(part) for part in re.split(r"[\\/]", text))
+    )
+
+
+_SLASH_AND_PASSWORD = re.compile(r"/(?=\w*[a-z])(?=\w*[A-Z])(?=[A-Za-z]+\d+[A-Za-z])\w{7,}")
+"""One word with both cases around digits: a folder at the root has no such name."""
+
+
+def _is_random_part(part: str) -> bool:
+    return (
         len(part) >= _SHORTEST_RANDOM
         and any(map(str.isdigit, part))
         and any(map(str.isupper, part))
         and any(map(str.islower, part))
-        for part in re.split(r"[\\/]", text)
     )
 
 
@@ -142,6 +157,13 @@ def without_random(data: Any, taken_out: Any) -> Any:
     return taken_out(data) if is_secret else data
 
 
+def without_opaque(items: list[Any], is_hidden: Any, taken_out: Any) -> list[Any]:
+    """The items of a list without texts that a secret's name hides and that are no word."""
+    return [
+        taken_out(one) if type(one) is str and is_hidden(one) and is_opaque(one) else one for one in items
+    ]
+
+
 _RANDOM = re.compile(r"(?![0-9a-f]{8}-[0-9a-f]{4}-)(?=[^\s]*\d)(?=[^\s]*[A-Za-z])[A-Za-z0-9+/=_~.-]{16,}")
 """Letters and digits as a session's id has them, but no UUID: it names a thing."""
 _EXAMPLES = ("default", "const", "enum", "example", "examples")
@@ -165,7 +187,7 @@ def _is_given(value: Any) -> bool:
     return type(value) is str and value != "" and not is_placeholder(value) and is_opaque(value)
 
 
-def hides(rule: NameRule | None, value: Any) -> bool:
+def hides(rule: NameRule | None, name: str, value: Any) -> bool:
     """Returns True if the value of a name with this row is taken out; without a row, of a user's name."""
     kind = type(value)
     if value is None:
@@ -187,14 +209,38 @@ def hides(rule: NameRule | None, value: Any) -> bool:
             and not rule.what.startswith(_OF_PEOPLE)
             and not is_schema(value)
             and value not in _MATCHERS
+            and not _is_route(rule, value)
         )
     if kind is list:
         if "auth" in rule.words and all(type(item) is str and not is_opaque(item) for item in value):
             return False  # scopes, as OpenAPI asks for
         return rule.weight not in _OPAQUE and not all(type(item) is bool or item is None for item in value)
-    return not isinstance(value, str) or _hides_text(rule, value)
+    return not isinstance(value, str) or (_hides_text(rule, value) and not _names_itself(rule, name, value))
 
 
+def _names_itself(rule: NameRule, name: str, text: str) -> bool:
+    """Returns True for a text that is its name again, ``{"utf_8_sig": "UTF-8-SIG"}``; a password's
+    in capitals only, as constants are."""
+    is_constant = text.isupper() and text == name
+    return (
+        (is_constant or rule.what != _PASSWORDS)
+        and len(text) <= _LONGEST_NAME
+        and plain(text) == plain(own_name(name))
+    )
+
+
+def _is_route(rule: NameRule, value: dict[Any, Any]) -> bool:
+    """Returns True for what describes where and how to log in: a path, and nothing but words beside it."""
+    texts = [item for item in value.values() if type(item) is str]
+    return (
+        "auth" in rule.words
+        and any(_is_path(text) or _is_plain_url(text) for text in texts)
+        and not any(is_opaque(text) for text in texts if not _is_plain_url(text))
+        and all(type(item) in _OF_ROUTES for item in value.values())
+    )
+
+
+_OF_ROUTES = frozenset({str, int, float, bool, type(None)})
 _SLASH_BEFORE = re.compile(r"/[A-Za-z]+[^/\s.]*\d[^/\s.]*")
 """A password that begins with a slash: a path has a folder, or a word."""
 
@@ -224,16 +270,21 @@ _SEPARATORS = re.compile(r"\??\.#?|::|[/#!$]")
 _WORDS_OF_CLASS = re.compile(r"[A-Z]?[a-z]{2,}")
 _SHORT_NAME = re.compile(r"[A-Za-z]{1,4}\d{1,5}")
 _MOSTLY = 0.6
+_LONGEST_NAME = 200
 
 
 def is_name_in_code(text: str) -> bool:
     """Returns True for a name with dots, ``asn1.decode_dss_signature``, of which no part is random."""
-    return _DOTTED.fullmatch(text) is not None and all(map(_is_of_words, _SEPARATORS.split(text)))
+    return (
+        len(text) <= _LONGEST_NAME
+        and _DOTTED.fullmatch(text) is not None
+        and all(map(_is_of_words, _SEPARATORS.split(text)))
+    )
 
 
 def _is_pattern(text: str) -> bool:
     """Returns True for a regular expression, and for a template, ``--user=%s --password=%s``."""
-    return text[:2] == "/^" or len(_PATTERN.findall(text)) > 1
+    return text[:2] == "/^" or _SURELY_PATTERN.search(text) is not None or len(_PATTERN.findall(text)) > 1
 
 
 def _is_plain_url(text: str) -> bool:
@@ -243,6 +294,8 @@ def _is_plain_url(text: str) -> bool:
 
 def is_class(text: str) -> bool:
     """Returns True for the name of a type, ``X25519PrivateKey``."""
+    if len(text) > _LONGEST_NAME:
+        return False
     is_mixed = any(map(str.isupper, text)) and not text.isupper()
     return text.isidentifier() and is_mixed and text[-1].isalpha() and _is_of_words(text)
 
@@ -257,7 +310,7 @@ def _is_of_words(text: str) -> bool:
 
 
 _MEASURE = re.compile(
-    r"""\d{1,5}(?:[.,]\d+)*-?(?:[A-Za-z]{1,3}|%)|\d+-[A-Za-z]+|\d+(?:[./:,-]\d+)+\S{0,9}|[vV]\d+\S*
+    r"""0x[0-9A-Fa-f]{1,16}[uUlL]{0,3}|\d{1,5}(?:[.,]\d+)*-?(?:[A-Za-z]{1,3}|%)|\d{1,5}/(?:tcp|udp|sctp)|(?:\d+:)?\d+(?:\.\d+)+[+~-](?:dfsg|deb|ubuntu|git|rc|post|dev)\S*|\d+-[A-Za-z]+|\d+(?:[./:,-]\d+)+\S{0,9}|[vV]\d{1,4}(?:\.\d{1,9})*(?:[-+.]?(?:alpha|beta|dev|post|rc|[ab])[.-]?\d{0,6})?
     |(?i:sha|md|aes|rsa|rs|hs|es|ps|utf|base|ed|x|pkcs|oauth|https?|rfc|ipv|tls|ssl|argon|des|ecdsa|secp|id|iso)
     [-_ ]?\d+(?:[-_][A-Za-z]+)*""",
     re.VERBOSE,
@@ -275,6 +328,7 @@ def is_measure(text: str) -> bool:
 
 def is_made_up(text: str) -> bool:
     """Returns True if a text in running prose is that of a password: letters with digits or signs."""
+    text = text[:_LONGEST_LOOKED_AT]
     if len(text) < _SHORTEST_OPAQUE or is_placeholder(text) or _is_path(text):
         return False
     if is_measure(text) or _ELSEWHERE.fullmatch(text):
@@ -286,9 +340,19 @@ def is_made_up(text: str) -> bool:
     return len(text) >= _SHORTEST_MADE_UP and (is_mixed or (text.isalpha() and _has_mixed_case(text)))
 
 
+_APP_PASSWORD = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}")
+
+
+def is_app_password(text: str) -> bool:
+    """Returns True for a password of four times four letters, as Google makes one for a program."""
+    return _APP_PASSWORD.fullmatch(text) is not None
+
+
 def is_phrase(text: str) -> bool:
     """Returns True for words with a blank between, of which one is letters and digits, and no measure."""
-    return " " in text.strip() and any(
-        any(map(str.isdigit, word)) and any(map(str.isalpha, word)) and not is_measure(word)
-        for word in text.split()
-    )
+    return " " in text.strip() and (is_app_password(text) or any(map(is_mixed, text.split())))
+
+
+def is_mixed(word: str) -> bool:
+    """Returns True for a word of letters and digits that is no measure."""
+    return any(map(str.isdigit, word)) and any(map(str.isalpha, word)) and not is_measure(word)

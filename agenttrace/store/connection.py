@@ -9,7 +9,7 @@ from typing import Literal, TypeVar
 from urllib.parse import quote
 
 from agenttrace.core.errors import StoreError
-from agenttrace.store import files, log_owner, migrations, span_table
+from agenttrace.store import descriptors, files, log_owner, migrations, span_table
 from agenttrace.store.lock import FileLock
 
 CHECKPOINT_PAGES = 2_000
@@ -26,6 +26,10 @@ _CODES: dict[int, FileTrouble] = {
     sqlite3.SQLITE_CORRUPT: "damaged",
     sqlite3.SQLITE_NOTADB: "damaged",
 }
+ERRORS_OF_VALUES = frozenset(
+    {sqlite3.DataError, sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.NotSupportedError}
+)
+"""What SQLite raises of a value or a statement, not of the file."""
 _SCHEMA_BROKEN = ("no such table", "no such column")
 _MOVED = 1032  # SQLITE_READONLY_DBMOVED
 
@@ -224,6 +228,8 @@ def _identity(path: str) -> files.Identity | None:
 
 def _read_once(path: str, timeout: float, query: Callable[[sqlite3.Connection], T], nothing: T) -> T:
     files.refuse_links(path)
+    if descriptors.are_lost(_identity(path)):
+        raise StoreError(f"{path} cannot be read: {descriptors.CLOSED}")
     state: migrations.SchemaState | None = None
     try:
         _check_files_beside(path, timeout)

@@ -64,6 +64,23 @@ def is_empty(path: str) -> bool:
         return False
 
 
+_LOG_BEGINS = (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83")
+"""The first bytes of a write-ahead log (SQLite's file format, 4.1)."""
+
+
+def is_emptied_log(path: str) -> bool:
+    """Whether a log was cut to nothing while it was written: what came later stands behind a gap.
+
+    SQLite holds no locks on a log, so that it may be opened here.
+    """
+    try:
+        with open(path, "rb") as log:
+            beginning = log.read(4)
+    except OSError:
+        return False
+    return beginning != b"" and beginning not in _LOG_BEGINS
+
+
 def is_plain(path: str) -> bool:
     """Whether a file stands at a path: no link, no pipe, no directory."""
     try:

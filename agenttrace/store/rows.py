@@ -185,8 +185,6 @@ SPAN_FIELDS = ", ".join(
 def span_of(trace_key: int, row: Sequence[Any], tools: dict[tuple[str, str], ToolDefinition | None]) -> Span:
     """The span of a row of `SPAN_FIELDS`; `tools` remembers the definitions read so far."""
     name, span_type, project, definition, _, span, parent, seq, _, start, end, arguments, output, rest = row
-    more = EMPTY if rest is None else sound_rest(loaded(rest))
-    error = more.get("error")
     if not type(span) is type(seq) is type(start) is type(end) is int:
         start = sound_number(start)
         span, seq, end = sound_number(span), sound_number(seq), sound_number(end, start)
@@ -194,26 +192,40 @@ def span_of(trace_key: int, row: Sequence[Any], tools: dict[tuple[str, str], Too
         name, span_type, project = sound_text(name), sound_text(span_type), sound_text(project)
     if arguments is not None and type(arguments := loaded(arguments)) is not dict:
         arguments = sound_mapping(arguments)
-    return Span(
-        trace_key=trace_key,
-        span_key=span if span >= 0 else unsigned(span),
-        parent_key=parent if parent is None else unsigned(sound_number(parent)),
-        index=seq,
-        name=name,
-        span_type=span_type,
-        start_ns=start,
-        end_ns=end,
-        input=arguments,
-        output=None if output is None else loaded(output),
-        status=more.get("status", "ok"),
-        error=None
+    read = _new(Span)  # field by field: half the time of sixteen keyword arguments
+    read.trace_key = trace_key
+    read.span_key = span if span >= 0 else unsigned(span)
+    read.parent_key = parent if parent is None else unsigned(sound_number(parent))
+    read.index = seq
+    read.name = name
+    read.span_type = span_type
+    read.start_ns = start
+    read.end_ns = end
+    read.input = arguments
+    read.output = None if output is None else loaded(output)
+    read.project = project
+    read.tool = tool_of(name, definition, tools) if definition else None
+    if rest is None:
+        read.status, read.error, read.attributes, read.usage = "ok", None, EMPTY, None
+    else:
+        _read_rest(read, sound_rest(loaded(rest)))
+    return read
+
+
+_new = Span.__new__
+
+
+def _read_rest(span: Span, rest: Mapping[str, Any]) -> None:
+    """Set what most spans do not have: an error, attributes, usage."""
+    error = rest.get("error")
+    span.status = rest.get("status", "ok")
+    span.error = (
+        None
         if error is None
-        else SpanError(error["type"], error["message"], tuple(Frame(*frame) for frame in error["frames"])),
-        attributes=more.get("attributes", EMPTY),
-        usage=more.get("usage"),
-        project=project,
-        tool=tool_of(name, definition, tools) if definition else None,
+        else SpanError(error["type"], error["message"], tuple(Frame(*frame) for frame in error["frames"]))
     )
+    span.attributes = rest.get("attributes", EMPTY)
+    span.usage = rest.get("usage")
 
 
 @cache

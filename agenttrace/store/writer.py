@@ -8,11 +8,12 @@ import sqlite3
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from agenttrace.core.errors import ExportError, StoreError
-from agenttrace.store import files, log_owner, migrations, span_table
+from agenttrace.store import descriptors, files, log_owner, migrations, span_table
 from agenttrace.store.connection import (
+    ERRORS_OF_VALUES,
     Emptied,
     Replaced,
     cut_log,
@@ -26,7 +27,6 @@ from agenttrace.store.span_writes import FunctionIds
 
 _LOG = files.SUFFIXES[1]
 T = TypeVar("T")
-
 Action = Callable[[sqlite3.Connection, FunctionIds], T]
 
 _CLOSE_TIMEOUT = 0.5
@@ -60,6 +60,7 @@ class Writer:
         self._db: sqlite3.Connection | None = None
         self._file: files.Identity | None = None
         self._log: files.Identity | None = None
+        self._descriptors: descriptors.Descriptors = {}
         self._group: log_owner.DatabaseFiles | None = None  # None once others may get its numbers
         self._steps = 0
         self._timeout_set = 0.0
@@ -80,7 +81,7 @@ class Writer:
             try:
                 value = self._locked(action)
             except sqlite3.Error as error:
-                if not isinstance(error, sqlite3.DatabaseError) or error.__class__ in _ERRORS_OF_VALUES:
+                if not isinstance(error, sqlite3.DatabaseError) or error.__class__ in ERRORS_OF_VALUES:
                     raise
                 self._functions.forget()
                 trouble = trouble_of(error)
@@ -106,6 +107,7 @@ class Writer:
         raise AssertionError("the last attempt returns or raises")
 
     def _locked(self, action: Action[T]) -> T:
+        self._notice_closed_descriptors()
         self._notice_a_lost_file()  # before the lock, whose directory may be gone as well
         if self._db is None:
             files.refuse_links(self.path)
@@ -119,10 +121,15 @@ class Writer:
             self._notice_a_lost_file()  # while we waited
             self._notice_an_emptied_file()
             self._notice_a_removed_log()
+            self._notice_an_emptied_log()
             if self._db is None:
                 self._open()
             assert self._db is not None
-            return self._transaction(self._db, action)
+            value = self._transaction(self._db, action)
+            if self._notice_an_emptied_log():  # what was written now is gone as well
+                self._open()
+                value = self._transaction(self._db, action)
+            return value
         finally:
             self._lock.release()
 
@@ -131,13 +138,17 @@ class Writer:
         file = self._file = files.identity(self.path)  # known also where opening it fails
         if file is None:
             raise Replaced(f"{self.path} was deleted while it was opened")
+        if descriptors.are_lost(file):
+            raise Unavailable(descriptors.CLOSED)
         log_owner.move_orphans(self.path, self._lock, self._group)
 
         def note() -> None:  # the log that lies there now is this file's: only who holds the lock moves one
             self._group = log_owner.current_files(self.path, file)
             log_owner.note_files(self._lock, self._group)
 
+        before = descriptors.all_descriptors()
         self._db = open_for_writing(self.path, self.timeout, file, before_writing=note)
+        self._descriptors = descriptors.opened_since(before, self.path)
         self._steps = migrations.count_steps(self._db)
         self._timeout_set = self.timeout
         self._old_rows = _LEAST_ROWS  # until the first slice says that there are none
@@ -210,6 +221,15 @@ class Writer:
             writable_state(db, self.path)
             self._steps = steps
 
+    def _notice_closed_descriptors(self) -> None:
+        """Let go of a connection whose descriptors the program has closed, without touching it: also to close
+        it would write into what has their numbers now."""
+        if self._db is not None and not descriptors.are_open(self._descriptors):
+            descriptors.give_up(self._file)
+            descriptors.keep_for_good(
+                self._leave()
+            )  # now: what is registered while the process ends is not called
+
     def _notice_a_lost_file(self) -> None:
         if self._db is None:
             return
@@ -262,6 +282,28 @@ class Writer:
                 self._db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
             self._close()
 
+    def _notice_an_emptied_log(self) -> bool:
+        """Close a connection whose log was cut to nothing, as by ``> traces.db-wal``, under the lock.
+
+        What had not been folded into the file is gone, and counted as lost. SQLite would fold what stands
+        behind the gap, and zeros for the gap, into the file when the last connection closes: of a log of no
+        bytes it folds nothing, and the file is as sound as it was.
+        """
+        if self._db is None or not files.is_emptied_log(self.path + _LOG):
+            return False
+        self._health.reopened += 1
+        self._health.lost += self._stored_here
+        self._health.warn_once(
+            "log emptied",
+            "the log %s of the trace store was emptied while in use; what was only there is lost "
+            "(up to %d spans of this process)",
+            self.path + _LOG,
+            self._stored_here,
+        )
+        os.truncate(self.path + _LOG, 0)
+        self._close()
+        return True
+
     def _move_aside(self, error: Exception) -> None:
         damaged_file = self._file
         self._release()
@@ -287,6 +329,7 @@ class Writer:
 
     def verify(self) -> None:
         """Check now, as the next write would, whether the file was deleted, replaced or emptied."""
+        self._notice_closed_descriptors()
         try:
             self._notice_a_lost_file()
             self._notice_an_emptied_file()
@@ -325,6 +368,7 @@ class Writer:
             return False
 
     def _close(self) -> None:
+        self._notice_closed_descriptors()
         db, self._db = self._db, None
         self._file = self._log = None
         if db is not None:
@@ -345,23 +389,12 @@ class Writer:
         that both share. So the reference is kept until the end and then kept for good.
         """
         self._lock.forget()
+        connection = self._leave()
+        if connection is not None:
+            atexit.register(descriptors.keep_for_good, connection)
+
+    def _leave(self) -> sqlite3.Connection | None:
         connection, self._db = self._db, None
         self._file = self._log = None
-        if connection is not None:
-            atexit.register(_keep_for_good, connection)
-
-
-def _keep_for_good(connection: Any) -> None:
-    try:
-        import ctypes
-    except ImportError:
-        return
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
-
-
-_ERRORS_OF_VALUES = {
-    sqlite3.DataError,
-    sqlite3.IntegrityError,
-    sqlite3.ProgrammingError,
-    sqlite3.NotSupportedError,
-}
+        self._descriptors = {}
+        return connection

@@ -11,6 +11,8 @@ from typing import Any
 
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.tool import TOOL
+from agenttrace.process.said_once import SaidOnce
+from agenttrace.redaction import without_secrets
 from agenttrace.tracing.default_recorder import default_recorder
 from agenttrace.tracing.observed_function import (
     ObservedFunction,
@@ -197,6 +199,21 @@ def checked_options(
         if value is not True and value is not False:
             raise ConfigError(f"{word} is True or False, got {value!r}")
     return ObserveOptions(span_type, name, capture_input, capture_output, metadata, tuple(tags))
+
+
+_warnings = SaidOnce(without_secrets)
+
+
+def recorded_span_type(span_type: Any) -> str:
+    """A span's type that running code gives, which may come from data: for one that cannot be, ``function``,
+    and that is said once."""
+    # No code of the user's is run: neither a comparison nor a `repr`.
+    text = str.__str__(span_type) if issubclass(type(span_type), str) else ""
+    recorded = text.lower() if text.lower() in SPAN_TYPES else text or "function"
+    if recorded != text:
+        kind = repr(text) if text else type(span_type).__name__
+        _warnings.warn(f"type {recorded}", f"a span's type is recorded as {recorded!r}, got {kind}")
+    return recorded
 
 
 def check_span_type(span_type: Any) -> None:

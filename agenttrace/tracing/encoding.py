@@ -16,6 +16,7 @@ from agenttrace.core.limits import Limits
 from agenttrace.core.snapshot import EXACT_INT, first_snapshot
 from agenttrace.core.span import Span
 from agenttrace.core.span_rows import SpanKind, SpanRow
+from agenttrace.core.tagged import LONG_INT
 from agenttrace.redaction import Redaction
 from agenttrace.redaction.pairs import holds_beside, holds_named, is_named_value
 from agenttrace.tracing.finish import finish, is_stream, rules_for
@@ -39,10 +40,6 @@ _CONTAINERS = frozenset({dict, list, tuple})
 _PLAIN = _SCALARS | _CONTAINERS
 _PER_ITEM = 6
 """What an item of a snapshot counts for at most beyond the length of its JSON."""
-
-_LONG_NUMBER = b"0" * 600
-_TO_ZEROS = bytes(48 if chr(byte) in "0123456789" else byte for byte in range(256))
-"""Longer integers than this are tagged, and JSON with so many digits together is looked at closely."""
 
 _NOT_IN_A_ROW = ("name", "input", "output", "scores")
 """What running code set on its span, and what has to be worked out for a whole span."""
@@ -199,8 +196,6 @@ class Encoder:
                 raise NotPlain
             if float in kinds and (b"NaN" in json or b"Infinity" in json):
                 raise NotPlain
-            if int in kinds and len(json) > len(_LONG_NUMBER) and _LONG_NUMBER in json.translate(_TO_ZEROS):
-                raise NotPlain
             self.size += len(json)
             written.append(json.decode())
         if texts and not self.redaction.holds_nothing(texts):
@@ -211,11 +206,13 @@ class Encoder:
         """The types in values, the number of their items, each counted where it stands, and their texts.
 
         Raises:
-            NotPlain: other types than JSON's, names that are secret or begin with ``$``, a value beside the
-                name of a secret, too many items or levels.
+            NotPlain: other types than JSON's, integers so long that they are tagged, names that are secret or
+                begin with ``$``, a value beside the name of a secret, too many items or levels.
         """
         most, room = limits.items, limits.value // _PER_ITEM
         kinds = set(map(type, values))
+        if int in kinds and max([abs(part) for part in values if type(part) is int]) >= LONG_INT:
+            raise NotPlain
         texts = {part for part in values if type(part) is str}
         mappings: list[Any] = [part for part in values if type(part) is dict]
         lists: list[Any] = [part for part in values if type(part) is list or type(part) is tuple]
@@ -237,6 +234,8 @@ class Encoder:
                 texts.update(
                     below if len(kinds_below) == 1 else [part for part in below if type(part) is str]
                 )
+            if int in kinds_below and max([abs(part) for part in below if type(part) is int]) >= LONG_INT:
+                raise NotPlain
             level = []
             if dict in kinds_below:
                 level = [part for part in below if type(part) is dict]

@@ -226,6 +226,18 @@ def plain_mapping(value: Any) -> dict[str, Any] | None:
     return copy if isinstance(copy, dict) and cause_of(copy) != "not opened" else None
 
 
+def by_name(value: Any) -> dict[Any, Any]:
+    """The values of a mapping by their names; any other value under ``input``. Never raises."""
+    if type(value) is not dict and not _is_a(value, Mapping):
+        return {"input": value}
+    try:
+        return dict(value)
+    except BaseException as error:  # choke-point: a mapping of the user's that breaks, or exits
+        if thrown_in(error):
+            raise
+        return {"input": value}
+
+
 MAX_TAGS = 1_000
 """Tags that one trace keeps."""
 

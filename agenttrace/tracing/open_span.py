@@ -7,7 +7,9 @@ former running call back, also from outside of that context.
 from __future__ import annotations
 
 import gc
+import os
 import sys
+import weakref
 from contextvars import Context, Token
 from types import TracebackType
 from typing import Any
@@ -17,12 +19,16 @@ from agenttrace.core.identity import monotonic_ns
 from agenttrace.core.jsonable import clean_text
 from agenttrace.core.marks import not_read
 from agenttrace.core.span import SpanError, Status
+from agenttrace.process.fork_and_exit import at_exit
 from agenttrace.tracing.context import Entered, captured_open, captured_scopes, current
 from agenttrace.tracing.freeze import Frozen
-from agenttrace.tracing.live import LiveSpan, as_text
+from agenttrace.tracing.live import LiveSpan, as_text, by_name
 from agenttrace.tracing.observed_function import ObservedFunction
 from agenttrace.tracing.record import FAILURE, INDEX, OBSERVED, OFF, PARENT, SCOPE, Record, Recorder
 from agenttrace.tracing.steps import count_foreign_context, emit, fail_here, freeze_one, root
+
+UNNAMED = "unnamed"
+"""The name of a span whose name is an empty text: it may come from a model."""
 
 
 class SpanBlock:
@@ -30,10 +36,14 @@ class SpanBlock:
 
     __slots__ = ("_entered", "_observed", "_record", "_values")
 
-    def __init__(self, recorder: Recorder, name: str, span_type: str, values: dict[str, Any] | None) -> None:
+    def __init__(self, recorder: Recorder, name: str, span_type: str, inputs: Any) -> None:
+        values = None if inputs is None else by_name(inputs)
         names = tuple(clean_text(as_text(key)) for key in values or ())
         self._observed = ObservedFunction(
-            name=clean_text(name), span_type=clean_text(span_type), recorder=recorder, names=names
+            name=(clean_text(as_text(name)) if name is not None else "") or UNNAMED,
+            span_type=clean_text(span_type),
+            recorder=recorder,
+            names=names,
         )
         self._values = values
         self._record: Record | None = None
@@ -85,16 +95,32 @@ MAX_DEPTH = 10_000
 class OpenSpan(LiveSpan):
     """A span for work that starts in one place and ends in another: a stream, a callback, a queue.
 
-    Made by `SpanBlock.open`. It is the running call only after `make_current`. Nothing here raises.
+    Made by `SpanBlock.open`. It is the running call only after `make_current`. Nothing here raises. One that
+    is dropped before its end, and one that is open when the process ends, is recorded as abandoned.
     """
 
-    __slots__ = ("_open",)
+    __slots__ = ("__weakref__", "_open", "_process")
 
     def __init__(self, record: Record | None) -> None:
         super().__init__(record)
         self._open = [True]  # its pop is atomic: of several that end the span, one does
         if record is not None and record[SCOPE].trace_key in captured_scopes:
             captured_open.setdefault(record[SCOPE].trace_key, {})[record[INDEX]] = record
+        self._process = 0
+        if record is not None:
+            self._process = os.getpid()
+            _open_spans.add(self)
+
+    def __del__(self) -> None:
+        try:
+            self.abandon()
+        except BaseException:  # choke-point: Python is taking its modules apart
+            pass
+
+    def abandon(self) -> None:
+        """End the span as abandoned, unless it has ended; a forked child leaves that to its parent."""
+        if self._open and self._process == os.getpid():
+            self.end(status="abandoned")
 
     @property
     def parent_record(self) -> Record:
@@ -110,6 +136,7 @@ class OpenSpan(LiveSpan):
             return
         if record is None:
             return
+        _open_spans.discard(self)
         if captured_open:
             captured_open.get(record[SCOPE].trace_key, {}).pop(record[INDEX], None)
         if isinstance(error, BaseException):
@@ -151,6 +178,18 @@ class OpenSpan(LiveSpan):
         """Count something that could not be recorded, in ``stats()["recording_errors"]``, and log it once."""
         if self._record is not None:
             self._record[SCOPE].pipeline.recording_failed(error)
+
+
+_open_spans: weakref.WeakSet[OpenSpan] = weakref.WeakSet()
+
+
+def end_open_spans() -> None:
+    """End the spans that are open still, as abandoned: the process ends."""
+    for span in list(_open_spans):
+        span.abandon()
+
+
+at_exit("traces", end_open_spans)
 
 
 class CurrentCall:

@@ -190,7 +190,8 @@ class Pipeline:
             follow_clock()
             while queue or delivery.pending:
                 if not delivery.pending:
-                    self.weight = max(self.weight - delivery.take(queue, Barrier), 0)
+                    weight = delivery.take(queue, Barrier)  # meanwhile callers add to ours
+                    self.weight = max(self.weight - weight, 0)
                 if not delivery.deliver():
                     return RETRY_SECONDS
                 if queue and type(queue[0]) is Barrier:
@@ -337,26 +338,30 @@ class Pipeline:
     def _result(self, queued: int | None = None) -> FlushResult:
         not_stored = self._delivery.store_check.not_stored()
         pending = (self._waiting() if queued is None else queued) + not_stored.waiting
-        dropped = {reason: count for reason, count in self._dropped(not_stored).items() if count}
-        return FlushResult(
-            self._delivery.stored(not_stored), pending if not_stored.complete else max(pending, 1), dropped
-        )
+        pending = pending if not_stored.complete else max(pending, 1)
+        lost = self._dropped(not_stored, self._queued()[1])
+        dropped = {reason: count for reason, count in lost.items() if count}
+        return FlushResult(self._delivery.stored(not_stored), pending, dropped)
 
     def _waiting(self) -> int:
-        return len(self._delivery.pending) + (0 if self.closed else self._queued())
+        return len(self._delivery.pending) + self._queued()[0]
 
-    def _queued(self) -> int:
-        return sum(1 for item in self.queue.copy() if type(item) is not Barrier)
+    def _queued(self) -> tuple[int, int]:
+        """How many spans wait for the worker; and how many for none, since it ended after a shutdown."""
+        worker = self._worker
+        is_over = self.closed and (worker is None or not worker.alive)
+        count = sum(1 for item in self.queue.copy() if type(item) is not Barrier)
+        return (0, count) if is_over else (count, 0)
 
-    def _dropped(self, not_stored: NotStored) -> dict[str, int]:
-        """How many spans were not kept, by reason."""
+    def _dropped(self, not_stored: NotStored, too_late: int) -> dict[str, int]:
+        """How many spans were not kept, by reason; `too_late` those that wait for no worker."""
         return {
             "queue_full": self.queue_full.value(),
             "unreadable": self._delivery.unreadable,
             "rejected": self._delivery.rejected,
             "quarantined": not_stored.quarantined,
             "memory_full": not_stored.memory_full,
-            "after_shutdown": self.after_shutdown.value() + (self._queued() if self.closed else 0),
+            "after_shutdown": self.after_shutdown.value() + too_late,
         }
 
     def tell_losses(self) -> None:
@@ -378,8 +383,9 @@ class Pipeline:
     def stats(self) -> dict[str, Any]:
         """How many spans wait, were stored, or were not stored and why."""
         not_stored = self._delivery.store_check.not_stored()
+        queued, too_late = self._queued()
         return {
-            "queued": self._queued(),
+            "queued": queued,
             "pending": len(self._delivery.pending) + not_stored.waiting,
             "queued_bytes": self.weight,
             "written": self._delivery.stored(not_stored),
@@ -392,7 +398,7 @@ class Pipeline:
             "foreign_contexts": self.foreign_contexts.value(),
             "unreadable_headers": self.unreadable_headers.value(),
             "clock_jumps": clock_jumps(),
-            "dropped": self._dropped(not_stored),
+            "dropped": self._dropped(not_stored, too_late),
         }
 
     def after_fork(self) -> None:

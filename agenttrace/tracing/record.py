@@ -105,8 +105,8 @@ def sampler(rate: float) -> Callable[[], bool] | None:
 
 def admitted(rate: float) -> bool:
     """Whether one of several is among the share of them that is kept, by chance."""
-    # os.urandom, not `random`: a user's seed must not choose our traces, nor forks repeat them.
-    return rate == 1 or int.from_bytes(os.urandom(4), "big") < rate * (1 << 32)
+    # Not of `random`: a user's seed must not choose our traces, nor forks repeat them.
+    return rate == 1 or new_span_key() >> 32 < rate * (1 << 32)
 
 
 _MOST_OF_OUR_OWN = 1 << 32

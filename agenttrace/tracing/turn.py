@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from agenttrace.core import semconv
-from agenttrace.core.errors import ConfigError
 from agenttrace.core.numbers import is_whole
 from agenttrace.core.trace import TURN
+from agenttrace.process.said_once import SaidOnce
 from agenttrace.tracing.live import LiveSpan, running_trace
 from agenttrace.tracing.open_span import SpanBlock
 from agenttrace.tracing.record import Recorder
+
+_warnings = SaidOnce()
+_LARGEST = 10**9
 
 
 class TurnBlock(SpanBlock):
     """Opens the span of a turn on entry and ends it on exit. Works in coroutines, too. Entered only once.
 
-    Raises:
-        ConfigError: `number` is not a whole number from 1.
+    A `number` that is no whole number from 1 is said once, and the turn is counted.
     """
 
     __slots__ = ("_number",)
 
     def __init__(self, recorder: Recorder, number: int | None) -> None:
-        if number is not None and not is_whole(number, 1):
-            raise ConfigError(f"a turn's number is a whole number from 1, got {number!r}")
+        if number is not None and not (is_whole(number, 1) and number <= _LARGEST):
+            kind = type(number).__name__
+            _warnings.warn("turn", f"a turn is counted: its number is a whole number from 1, got {kind}")
+            number = None
         super().__init__(recorder, "turn", TURN, None)
         self._number = number
 

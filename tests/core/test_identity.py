@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import random
 import threading
+from types import SimpleNamespace
 
 import pytest
 
+from agenttrace import Tracer
 from agenttrace.core import identity
 from agenttrace.core.identity import new_span_key, new_trace_key
 
@@ -25,8 +28,35 @@ def test_a_zero_among_the_random_numbers_is_passed_over(monkeypatch):
 
 def test_a_block_that_begins_with_a_zero_gives_another_id(monkeypatch):
     monkeypatch.setattr(identity, "_random", iter(()))
-    monkeypatch.setattr(os, "urandom", bytes)
+    monkeypatch.setattr(identity, "_source", SimpleNamespace(randbytes=bytes))
     assert new_span_key() == 1
+
+
+def test_starting_traces_never_lets_go_of_the_interpreters_lock(monkeypatch):
+    """Each read of the system's random numbers does: a writer beside a busy thread would never get it."""
+    tracer = Tracer("p", store="memory", sample_rate=0.5)
+    work = tracer.observe(lambda n: n)
+    work(0)
+
+    def read(size):
+        raise AssertionError("the system's random numbers were read")
+
+    monkeypatch.setattr(os, "urandom", read)
+    for n in range(1_000):
+        work(n)
+        new_trace_key()
+    monkeypatch.undo()
+    stats = tracer.stats()
+    assert stats["recording_errors"] == 0
+    assert 300 < stats["sampled_out"] < 700
+    tracer.shutdown()
+
+
+def test_a_users_seed_chooses_no_ids():
+    random.seed(1)
+    first = [new_trace_key() for _ in range(300)]
+    random.seed(1)
+    assert not set(first) & {new_trace_key() for _ in range(300)}
 
 
 def test_threads_that_come_together_get_different_ids():

@@ -1,5 +1,7 @@
 """Exceptions from outside are told from those of our own code and of the user's values."""
 
+import ast
+import builtins
 import ctypes
 import functools
 import gc
@@ -7,9 +9,11 @@ import signal
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
+import agenttrace
 from agenttrace.core.handlers import register_snapshot
 from agenttrace.core.interruptions import pass_on_interruption, thrown_in
 from agenttrace.core.snapshot import snapshot
@@ -143,7 +147,8 @@ def without_tracing():
     threading.settrace(threads)
 
 
-def test_what_another_thread_throws_in_reaches_the_user(without_garbage_collection, without_tracing):
+@pytest.mark.parametrize("kind", [TimeLimit, TimeoutError, KeyError, RuntimeError])
+def test_what_another_thread_throws_in_reaches_the_user(kind, without_garbage_collection, without_tracing):
     """As time limits for threads do, which have no signals."""
     ready = threading.Event()
     outcome = []
@@ -156,7 +161,7 @@ def test_what_another_thread_throws_in_reaches_the_user(without_garbage_collecti
             while time.monotonic() < end:
                 snapshot(rows)
             outcome.append("lost")
-        except TimeLimit:
+        except kind:
             outcome.append("arrived")
 
     for _ in range(20):
@@ -166,6 +171,21 @@ def test_what_another_thread_throws_in_reaches_the_user(without_garbage_collecti
         assert ready.wait(60)
         time.sleep(0.003)
         throw = ctypes.pythonapi.PyThreadState_SetAsyncExc
-        throw(ctypes.c_ulong(thread.ident), ctypes.py_object(TimeLimit))
+        throw(ctypes.c_ulong(thread.ident), ctypes.py_object(kind))
         thread.join(60)
     assert outcome == ["arrived"] * 20
+
+
+def test_what_recording_raises_itself_says_something():
+    """An exception of Python's own that says nothing is taken for one that another thread threw in."""
+    package = Path(agenttrace.__file__).parent
+    bare = [
+        f"{path.relative_to(package)}:{node.lineno}"
+        for room in ("core", "tracing")
+        for path in sorted((package / room).rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Raise)
+        and isinstance(node.exc, ast.Name)
+        and isinstance(getattr(builtins, node.exc.id, None), type)
+    ]
+    assert bare == []

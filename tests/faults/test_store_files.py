@@ -5,6 +5,9 @@ import random
 import shutil
 import sqlite3
 import stat
+import subprocess
+import sys
+from contextlib import closing
 
 import pytest
 from store_faults import a_span, count, is_sound, rows, scaled
@@ -88,6 +91,27 @@ def test_a_file_that_is_emptied_in_use_is_moved_aside_and_counted(path, caplog, 
     assert caplog.text.count("it was emptied while in use") == 1
     store.close()
     assert is_sound(path)
+
+
+@pytest.mark.parametrize("folded", [0, 5])
+def test_a_log_that_is_emptied_in_use_is_noticed_and_what_was_only_there_is_counted(path, caplog, folded):
+    """Scenario 77. SQLite would fold zeros for the gap into the file, which no reader could open then."""
+    store = SQLiteStore(path)
+    store.export([a_span(number) for number in range(1, 6)])
+    if folded:
+        with closing(sqlite3.connect(path)) as db:
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    store.export([a_span(number) for number in range(6, 11)])
+    os.truncate(f"{path}-wal", 0)
+    for number in range(11, 14):
+        store.export([a_span(number)])
+        assert count(path) == folded + number - 10
+    health = store.health()
+    assert (health.mode, health.reopened, health.lost, health.moved_aside) == ("sqlite", 1, 10, [])
+    assert caplog.text.count("was emptied while in use") == 1
+    store.close()
+    assert is_sound(path)
+    assert count(path) == folded + 3
 
 
 def garbage(path, chance):
@@ -277,3 +301,51 @@ def test_a_symbolic_link_is_never_followed(path, tmp_path, side):
     assert target.read_text() == "keep me"
     assert len(store.health().trouble) > 10
     assert store.flush(0.1) is False
+
+
+_CLOSES_DESCRIPTORS = """
+import os, sys, time
+from agenttrace import Tracer
+
+tracer = Tracer("s", store=sys.argv[1])
+
+@tracer.observe
+def call(number):
+    return "x" * 2_000
+
+for number in range(10):
+    call(number)
+assert tracer.flush(30).stored == 10
+os.closerange(3, 256)  # as code does that closes what it inherited
+kept = []
+for number in range(12):
+    kept.append(open(f"{sys.argv[2]}/{number}.txt", "w+"))
+    kept[-1].write("the user's")
+    kept[-1].flush()
+if sys.argv[3] != "at once":
+    for number in range(3_000):
+        call(number)
+    tracer.flush(5)
+    health = tracer.store.health()
+    print(health.mode, health.waiting, health.trouble, flush=True)
+tracer.shutdown(timeout=5) if sys.argv[3] == "shutdown" else None
+"""
+
+
+@pytest.mark.parametrize("ending", ["shutdown", "exit", "at once"])
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="the system does not list descriptors")
+def test_files_that_get_the_numbers_of_closed_descriptors_are_not_written(path, tmp_path, ending):
+    ended = subprocess.run(
+        [sys.executable, "-c", _CLOSES_DESCRIPTORS, path, tmp_path, ending],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert [(tmp_path / f"{number}.txt").read_text() for number in range(12)] == ["the user's"] * 12
+    if ending != "at once":
+        assert ended.stdout.startswith("memory 3000 ")
+        assert "closed the descriptors" in ended.stdout
+        assert "closed the descriptors" in ended.stderr
+    assert is_sound(path)
+    assert count(path) == 10

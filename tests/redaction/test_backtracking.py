@@ -77,7 +77,11 @@ def test_what_a_pattern_does_outside_of_repetitions_is_not_looked_at():
 
 
 @pytest.mark.parametrize(
-    "part", ["/usr/lib/password:/usr/bin/token:", "://a:password", "/a/b/password:/c/d/password:/e"]
+    "part",
+    [
+        *("/usr/lib/password:/usr/bin/token:", "://a:password", "/a/b/password:/c/d/password:/e"),
+        *("token::", "auth:", "secret::Secret::", "secrets:--"),
+    ],
 )
 def test_a_long_word_with_very_many_names_is_gone_through_once(part):
     def cost(length):

@@ -244,3 +244,24 @@ def test_a_value_of_a_schema_is_found_on_the_quick_way_too():
     kept = repr([tracer.store.trace(one.trace_id).to_dict() for one in tracer.store.traces()])
     assert "x1-y2" not in kept
     assert "hunter2" not in kept
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize(
+    "text", ["пароль: hunter2Xq9", "password：hunter2Xq9", '{"contraseña": "hunter2Xq9"}', f"café {KEY}"]
+)
+def test_bytes_are_read_as_the_text_that_they_are(text, encoding):
+    redaction = Redaction()
+    assert redaction.inside(bytes_data(text.encode(encoding), 100))["$bytes"] == REDACTED
+    harmless = bytes_data("das Café ist zu, Zoé".encode(encoding), 100)
+    assert redaction.inside(harmless) == harmless
+
+
+@pytest.mark.parametrize("text", [f"café {KEY}", "Hi Zoé,\nyour password: hunter2Xq9\nThanks, Bob"])
+def test_base64_and_hexadecimal_are_read_whatever_letters_they_spell(text):
+    content = text.encode()
+    for spelled in (base64.b64encode(content), base64.urlsafe_b64encode(content), content.hex().encode()):
+        assert Redaction().inside(spelled.decode()) == REDACTED
+    harmless = base64.b64encode("Das Café ist heute zu, liebe Zoé".encode()).decode()
+    assert Redaction().inside(harmless) == harmless
+    assert Redaction().inside(base64.b64encode(bytes(range(128, 220))).decode()) != REDACTED

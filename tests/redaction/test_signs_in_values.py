@@ -21,8 +21,20 @@ WORDS = [
     f"tool --password=ab,{WORD} --verbose",
     f"login password=Xk9fQm2({WORD} ip=10.0.0.1",
     f"login password=Xk9fQm2[{WORD}",
+    f"sshpass -p P4$${WORD} ssh x",
+    f"mysql -paB3${WORD} db",
+    *(f"mysql -u root -p'{first}{WORD}' db" for first in ")}]"),
+    f"sshpass -p '\"{WORD}' ssh x",
+    f"redis-cli -a '-{WORD}' ping",
+    f"openssl rsa -in k.pem -passin pass:{WORD}&3 -out o.pem",
 ]
+ON_A_LINE = ["Passw0rd(1)", "S3cret(42)", "P@ss{1}x", "it's9me", "a,b;c9", f"/{WORD}"]
 LITERALS = [
+    *(f'set_password("{first}{WORD}")' for first in ("/", "<", "`", r"Xk9\\")),
+    *(f'page.fill("#password", "{first}{WORD}")' for first in "/<`"),
+    f"auth=('ann', '/{WORD}')",
+    f'api_key: str = "/{WORD}"',
+    *(f'os.environ["DB_PASSWORD"] = "{first}{WORD}"' for first in ("/", "<", "`", r"Xk9\\")),
     rf'page.fill("#password", "ab\"{WORD}")',
     rf'page.fill("#password", "ab\\{WORD}")',
     f'await page.fill("#password", "{PHRASE}");',
@@ -70,7 +82,22 @@ HARMLESS = [
     "password: '' + ''",
     "password='' ''",
     "f(password=get_password2(user), x=1)",
+    "password = b64decode(1)",
+    "password = Vec3(1)",
+    'os.environ["DB_PASSWORD"] = get_secret2(1)',
+    'os.environ["DB_PASSWORD"] = os.getenv("X1_PASSWORD")',
+    "x = ['mysql', '-p'] + y['z1']",
+    "mysql -p$DB_PASSWORD db",
+    "docker login -p --password-stdin",
+    "openssl rsa -passin pass:$PASS2 -out o.pem",
 ]
+
+
+@pytest.mark.parametrize("form", ["DB_PASSWORD={}", "password: {}", "db:\n  password: {}\n  port: 3"])
+@pytest.mark.parametrize("password", ON_A_LINE)
+def test_a_password_alone_on_its_line_is_hidden_whatever_it_looks_like(form, password):
+    text = form.replace("{}", password)
+    assert Redaction().inside(text) == text.replace(password, REDACTED)
 
 
 @pytest.mark.parametrize("text", [*URLS, *WORDS, *LITERALS])

@@ -25,6 +25,10 @@ WITH_WORD = [
     f"host: db\n  password: {WORD}  # of the test\nport: 5432",
     f"- passphrase: {WORD}",
     "password: 9f8a",
+    f'password: "{WORD}"',
+    f"db:\n  password: '{WORD}'\n  port: 5432",
+    f'os.environ["DB_PASSWORD"] = "{WORD}"',
+    f"mongosh --username ann --password {WORD} db.internal",
 ]
 HARMLESS = [
     ["password", "email"],
@@ -44,6 +48,12 @@ HARMLESS = [
     "the password: swordfish is a fish",
     "token: hello",
     "password: string\nemail: string",
+    'fields: {\n  password: "Password",\n  email: "Email",\n}',
+    'password: "required"',
+    "login:\n  password: 'Forgot your password?'\n",
+    'errors["password"] = "Too short"',
+    "use --user and --password flags",
+    "--user or --password was not given",
 ]
 
 
@@ -68,6 +78,11 @@ def test_a_password_that_is_a_word_is_hidden_where_nothing_else_can_stand(value)
 @pytest.mark.parametrize("value", HARMLESS)
 def test_words_that_are_no_passwords_are_left_alone(value):
     assert _kept(value) == value
+
+
+def test_words_in_quotes_are_a_password_where_the_name_is_that_of_a_variable():
+    kept = Redaction().inside('env:\n  DB_PASSWORD: "correct horse battery staple"\n  PORT: 1')
+    assert kept == f'env:\n  DB_PASSWORD: "{REDACTED}"\n  PORT: 1'
 
 
 def test_a_pair_of_bytes_is_one_of_headers_whatever_its_value():

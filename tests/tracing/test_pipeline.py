@@ -574,6 +574,20 @@ class TestShutdown:
         assert not tracer.flush()
         assert sink.names == ["work"]
 
+    def test_what_its_worker_still_stores_is_counted_once(self, tracer, work, sink):
+        sink.gate.clear()
+        work(1)
+        until(lambda: not tracer._pipeline.queue)  # the worker has taken it, and is stuck
+        for number in range(5):
+            work(number)
+        result = tracer.shutdown(0.1)
+        stats = tracer.stats()
+        assert (stats["queued"], stats["dropped"]["after_shutdown"]) == (5, 0)
+        assert (result.pending, result.dropped) == (6, {})
+        sink.gate.set()
+        until(lambda: tracer.stats()["written"] == 6)
+        assert sum(tracer.stats()["dropped"].values()) == 0
+
     def test_of_a_stalled_store_returns(self, tracer, work, sink):
         sink.gate.clear()
         work()
@@ -595,6 +609,32 @@ class TestPace:
             delivery._pace(2.0)
             sizes.append(delivery._largest_batch)
         assert sizes == [3 * BATCH, BATCH, BATCH, BATCH]
+
+    def test_what_callers_add_while_a_batch_is_taken_still_counts(self, sink, monkeypatch):
+        """Otherwise more and more heavy values wait, and none is left out."""
+        tracer, counted = Tracer("test", store=sink), []
+        pipeline, take = tracer._pipeline, Delivery.take
+
+        def meanwhile(delivery, queue, stop):
+            weight = take(delivery, queue, stop)
+            if weight and not counted:
+                before = pipeline.weight
+                assert pipeline.admit(1_000)
+                counted.append(before + 1_000 - weight)
+            return weight
+
+        def noted(delivery):
+            if len(counted) == 1:
+                counted.append(pipeline.weight)
+            return deliver(delivery)
+
+        deliver = Delivery.deliver
+        monkeypatch.setattr(Delivery, "take", meanwhile)
+        monkeypatch.setattr(Delivery, "deliver", noted)
+        tracer.observe(lambda text: None)("x" * 20_000)
+        assert tracer.flush()
+        assert counted[1] == counted[0] == 1_000
+        tracer.shutdown()
 
     @pytest.mark.parametrize("redact", ["standard", lambda name, value: value], ids=["rows", "spans"])
     def test_large_values_that_wait_are_not_all_unpacked_for_one_write(self, tmp_path, monkeypatch, redact):

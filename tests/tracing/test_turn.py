@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from enum import StrEnum
 
 import pytest
 
@@ -146,10 +147,48 @@ def test_a_turn_that_is_not_recorded_changes_nothing():
         assert not span.recorded
 
 
-@pytest.mark.parametrize("number", [0, -1, 1.5, True, "2"])
-def test_a_number_that_is_none_is_refused(tracer, number):
-    with pytest.raises(ConfigError, match="a turn's number is a whole number from 1"):
-        tracer.turn(number)
+class Hostile:
+    def __repr__(self):
+        raise RuntimeError("mine")
+
+    __eq__ = __ne__ = __hash__ = __str__ = __repr__
+
+
+class Kind(StrEnum):
+    TOOL = "tool"
+    STEP = "step"
+
+
+@pytest.mark.parametrize("number", [0, -1, 1.5, True, "2", 10**5000], ids=range(6))
+def test_a_turn_with_a_number_that_is_none_is_counted(tracer, number):
+    """It may come from data: the agent goes on."""
+    with tracer.capture() as captured, tracer.span("chat"):
+        with tracer.turn(), tracer.span("plan"):
+            pass
+        with tracer.turn(number):
+            pass
+    assert [span.name for span in captured.trace.spans if span.span_type == "turn"] == ["turn 1", "turn 2"]
+
+
+@pytest.mark.parametrize(
+    ("given", "recorded"),
+    [
+        ("", "function"),
+        (None, "function"),
+        (5, "function"),
+        (10**5000, "function"),
+        ("TOOL", "tool"),
+        (Hostile(), "function"),
+        (Kind.TOOL, "tool"),
+        (Kind.STEP, "step"),
+        ("Step", "Step"),
+    ],
+    ids=range(9),
+)
+def test_a_type_that_cannot_be_one_is_recorded_as_a_functions(tracer, given, recorded):
+    with tracer.capture() as captured, tracer.span("x", span_type=given):
+        pass
+    assert captured.trace.spans[0].span_type == recorded
 
 
 def test_a_block_is_entered_once(tracer):

@@ -3,6 +3,7 @@
 import asyncio
 import copy
 import functools
+import gc
 import inspect
 import io
 import linecache
@@ -249,6 +250,11 @@ class TestArguments:
 
 
 class TestExceptions:
+    @pytest.fixture(autouse=True)
+    def no_simulation(self):
+        """One that another test left to the collector has a frame of its own in every call."""
+        gc.collect()
+
     def test_pass_untouched(self, tracer):
         """Scenario 26."""
         error = ValueError("x")

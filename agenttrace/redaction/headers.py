@@ -1,0 +1,65 @@
+"""Where the secret stands in a header: ``Authorization: Basic …``, ``Cookie: …``."""
+
+from __future__ import annotations
+
+import re
+
+from agenttrace.redaction.values import is_opaque, is_placeholder
+
+OF_SCHEMES = ("authorization", "auth")
+"""How the names of headers end that have a scheme before the secret."""
+OF_COOKIES = ("cookie", "cookies", "setcookie")
+_SCHEME = re.compile(
+    r"(?i)(basic|bearer|token|digest|api-?key|negotiate|ntlm|hawk|aws4-hmac-sha256|ghtoken|sso-key|oauth)\s+(?=[^\s=])"
+)
+_ONLY_SCHEME = re.compile(r"(?i)(?:basic|bearer|digest|negotiate|oauth)[ ]?")
+_ONE_WORD = ("basic", "bearer", "token", "apikey", "api-key", "negotiate", "ntlm", "ghtoken", "sso-key")
+_FIELD = r"""\w+=(?:"[^"\r\n]*"|[^\s,"'<>]+)"""
+_FIELDS = re.compile(rf"{_FIELD}(?:\s*,\s*{_FIELD})*")
+"""What a scheme with several fields has: ``Token token="…"``, ``Hawk id="…", mac="…"``."""
+_REST_OF_LINE = re.compile(r"""[^\r\n"'`<>]{1,4096}""")
+_REST_OF_WORD = re.compile(r"""[^\r\n"'`<> ]+""")
+"""What a header has after its scheme: a line may have very many of them."""
+_COOKIES = re.compile(r"""\s*[\w.%-]+=[^\r\n"'`<>]*""")
+_QUOTES = ("'", '"')
+
+
+def secret_after_scheme(text: str, begin: int) -> tuple[int, int] | None:
+    """Where a secret stands after the scheme that begins at a place, which stays; nothing is taken out where
+    both are the same. None where there is no scheme."""
+    scheme = _SCHEME.match(text, begin)
+    if scheme is None:
+        return None
+    start = scheme.end()
+    fields = _FIELDS.match(text, start)
+    if fields is not None:
+        return fields.span()
+    if text.startswith("${", start):
+        return start, start
+    rest = _REST_OF_WORD if scheme[1].lower() in _ONE_WORD else _REST_OF_LINE
+    value = rest.match(text, start)
+    if value is None or is_placeholder(value[0]) or not (is_opaque(value[0]) or " " in value[0]):
+        return start, start
+    return value.span()
+
+
+def has_secret(text: str) -> bool:
+    """Returns True for a scheme with a secret after it: ``Basic …``."""
+    secret = secret_after_scheme(text, 0)
+    return secret is not None and secret[0] < secret[1]
+
+
+def says_scheme_alone(text: str) -> bool:
+    """Returns True for a scheme without a secret, or with a placeholder: ``Bearer``, ``Bearer ${TOKEN}``."""
+    scheme = _SCHEME.match(text)
+    return _ONLY_SCHEME.fullmatch(text) is not None or (
+        scheme is not None and is_placeholder(text[scheme.end() :])
+    )
+
+
+def cookies_at(text: str, begin: int) -> tuple[int, int] | None:
+    """Where cookies stand; None where there is none, or code sets one: ``cookie: sid='…'``."""
+    cookies = _COOKIES.match(text, begin)
+    if cookies is None or (cookies[0][-1] == "=" and text[cookies.end() : cookies.end() + 1] in _QUOTES):
+        return None
+    return begin, cookies.end()
