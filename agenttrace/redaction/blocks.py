@@ -11,7 +11,9 @@ from agenttrace.redaction.name_before import name_at_end
 from agenttrace.redaction.naming import Names
 from agenttrace.redaction.values import is_made_up, is_opaque, is_placeholder
 
-_OPENING = re.compile(r":[ \t]*(?P<mark>[|>][+\-0-9]{0,2})?[ \t]*\r?\n(?=[ \t]*\S)")
+_OPENING = re.compile(
+    r":[ \t]*(?:![\w:/.-]{1,40}[ \t]+(?=[|>]))?(?P<mark>[|>][+\-0-9]{0,2})?[ \t]*\r?\n(?=[ \t]*\S)"
+)
 _FENCED = re.compile(
     r"[ \t]*(?P<fence>```+|~~~+)\w*[ \t]*\r?\n[ \t]*(?P<value>\S+)[ \t]*\r?\n[ \t]*(?P=fence)"
 )

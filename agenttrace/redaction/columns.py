@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from agenttrace.core.marks import REDACTED
+from agenttrace.redaction.generated import is_generated
 from agenttrace.redaction.naming import Names
 from agenttrace.redaction.shape_search import looks_random
 from agenttrace.redaction.taken_out import without_places
@@ -172,7 +173,11 @@ def _secrets(
                 if (
                     _is_secret(name, value, names)
                     and (not head.in_prose or looks_random(value.split()[0]))
-                    and (head.sign.strip(" ") or _SPACED_VALUE.fullmatch(value) is not None)
+                    and (
+                        head.sign.strip(" ")
+                        or _SPACED_VALUE.fullmatch(value) is not None
+                        or is_generated(value, is_whole=True)
+                    )
                     and (head.sign.strip(" ") or is_made_up(value) or _is_mixed(value) or _is_number(value))
                 ):
                     first = start + line.index(value, first)

@@ -12,8 +12,10 @@ from agenttrace.core.marks import REDACTED, spelled
 from agenttrace.redaction.shapes import ENCODED_RUN
 
 _ENCODED = re.compile(
-    rf"(?<![A-Za-z0-9+/_-])(?:[A-Za-z0-9+/]{{{ENCODED_RUN},}}|[A-Za-z0-9_-]{{{ENCODED_RUN},}})={{0,2}}"
+    rf"(?<![A-Za-z0-9+/_-])(?:[A-Za-z0-9_-]{{{ENCODED_RUN},}}(?![A-Za-z0-9+/_-])"
+    rf"|[A-Za-z0-9+/]{{{ENCODED_RUN},}}|[A-Za-z0-9_-]{{{ENCODED_RUN},}})={{0,2}}"
 )
+"""In one of both alphabets (RFC 4648, 4 and 5); where a run has letters of both, its beginning in one."""
 _CONTROLS = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _OF_NO_TEXT = bytes({*range(32), 127} - set(b"\r\n\t"))
 _HEX = re.compile(r"[0-9a-fA-F]+")

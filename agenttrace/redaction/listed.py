@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from agenttrace.core.marks import REDACTED
+from agenttrace.redaction.commands import JOINED
 from agenttrace.redaction.fields import name_of_field
 from agenttrace.redaction.markup import CELL, FLOW, MARKUP, NAMED_ELEMENT, SNAPSHOT
 from agenttrace.redaction.naming import Names, may_be_word
@@ -22,8 +23,8 @@ from agenttrace.redaction.values import (
 
 _OPTION = re.compile(
     r"""(?<![^\s"'`(])--?(?P<name>[^\W\d_][\w-]{1,60})(?:[ \t]+|[ \t]*\\\r?\n[ \t]*)(?![-\\])"""
-    r"""(?:(?P<quote>["'])(?=[^\s"'][^"'\n]{0,200}["'](?:[\s;|&)\\]|\Z))|["']?)"""
-    r"""(?P<value>(?(quote)[^"'\n]+|[^\s"']*[^\s"'`]))"""
+    rf"""(?:(?P<quote>["'])(?=[^\s"'](?:{JOINED}|(?!(?P=quote))[^\n]){{0,200}}(?P=quote)(?:[\s;|&)\\]|\Z))|["']?)"""
+    rf"""(?P<value>(?(quote)(?:{JOINED}|(?!(?P=quote))[^\n])+|[^\s"']*[^\s"'`]))"""
 )
 _LISTED = re.compile(
     r"""(?<![\w"'\\])\\{0,20}b?(["'])-{0,2}(?P<name>[^\W\d_][\w.-]{1,60})\\{0,20}\1\s*,\s*(?:\\{0,20}["'](?:[Vv]alue|val|content)\\{0,20}["']\s*:\s*)?"""
@@ -65,10 +66,17 @@ _DEFAULT = re.compile(
 )
 """The default of an option, ``add_argument("--password", default="…")``."""
 _VARIABLE = re.compile(
-    r"""\bvariable[ \t]+"(?P<name>[\w-]{2,60})"\s*\{[^{}]{0,400}?\bdefault\s*=\s*"(?P<value>[^"\n]{1,1000})"""
+    r"""\bvariable[ \t]+"(?P<name>[\w-]{2,60})"\s*\{[^{}]{0,400}?\bdefault\s*=\s*"""
+    r""""(?P<value>(?:[^"\\\n…]|\\.){1,1000})"""
 )
 """The default of a variable of Terraform."""
+_IN_SQL = re.compile(
+    r"""(?i)(?<![\w.])(?P<name>\w{2,60})["`\]]?\s{0,9}=\s{0,9}(?:crypt|md5|sha\d{0,3}|(?:old_)?password|(?:\w{1,20}_)?encrypt"""
+    r"""|hash\w{0,20}|digest|encode)\(\s{0,9}n?'(?P<value>(?:[^'\n]|''){4,300})'"""
+)
+"""What a statement of SQL hands to a function: ``password = crypt('…', password)``."""
 FORMS = (
+    ("=", ("('",), _IN_SQL),
     ("--", ("--",), _OPTION),
     *MARKUP,
     (":", ("alue",), _ENTRY),
@@ -118,7 +126,7 @@ def _is_secret(match: re.Match[str], pattern: re.Pattern[str], names: Names) -> 
         return names.is_secret("password") and (is_opaque(value) or is_phrase(value))
     if not _hides(names, last_name(match["name"]), value):
         return False
-    if pattern in (_DEFAULT, _VARIABLE, FLOW):
+    if pattern in (_DEFAULT, _VARIABLE, FLOW, _IN_SQL):
         return is_opaque(value) and not (pattern is FLOW and is_name(value))
     if pattern in (_ENTRY, _ENTRY_BACKWARDS):
         return not says_something(value) and (" " not in value or is_phrase(value))

@@ -9,6 +9,9 @@ from itertools import zip_longest
 
 from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.escaped import with_places_of
+from agenttrace.redaction.html_attributes import SIGNS as ATTRIBUTE_SIGNS
+from agenttrace.redaction.html_attributes import without_attributes
+from agenttrace.redaction.naming import Names
 from agenttrace.redaction.texts import has_any
 
 _ENTITY = re.compile(r"&(?:quot|apos|lt|gt|amp|nbsp|#\d{2,5}|#[xX][0-9a-fA-F]{2,5});")
@@ -24,9 +27,11 @@ def may_be_page(text: str) -> bool:
     return is_page and len(text) <= _LONGEST
 
 
-def without_secrets_of_page(text: str, clean: Callable[[str], str]) -> tuple[str, int]:
+def without_secrets_of_page(text: str, clean: Callable[[str], str], names: Names) -> tuple[str, int]:
     """The text without secrets that stand in such parts, or that only what it spells shows, and how many
     parts held one. `clean` does not look for pages again: what is nested for ever would take for ever."""
+    # First: a quote that is written as an entity does not end an attribute.
+    text, count = without_attributes(text, names) if has_any(ATTRIBUTE_SIGNS, text) else (text, 0)
     pieces: list[str] = []
     done = 0
     openings = list(_AS_IT_IS.finditer(text))
@@ -41,7 +46,7 @@ def without_secrets_of_page(text: str, clean: Callable[[str], str]) -> tuple[str
     if pieces:
         text = "".join((*pieces, text[done:]))
     text, more = _without_entities(text, clean)
-    return text, len(pieces) // 2 + more
+    return text, count + len(pieces) // 2 + more
 
 
 def _without_entities(text: str, clean: Callable[[str], str]) -> tuple[str, int]:

@@ -29,7 +29,10 @@ _NAMES_OF_VALUES = (
     *("field_name", "fieldName", "input_name", "inputName", "k", "headerName", "paramName"),
 )
 _FIELDS = frozenset(FIELDS)
-_STATEMENTS = frozenset({"sql", "statement", "query"})
+_STATEMENTS = frozenset({"sql", "statement", "query", "text"})
+_COMMANDS = frozenset({"command", "cmd", "executable", "program", "file"})
+_ARGUMENTS = frozenset({"args", "arguments", "argv"})
+"""What a tool that runs programs calls one, and the list of its arguments."""
 _PARAMETERS = ("params", "parameters", "args", "bindings", "values")
 """What a tool for databases calls a statement, and the values for its placeholders."""
 VALUES = (
@@ -37,6 +40,7 @@ VALUES = (
     *("config_value", "configValue", "field_value", "fieldValue", "property_value", "propertyValue"),
     *("variable_value", "variableValue", "setting_value", "secret_value", "secretValue", "parameter_value"),
     *("header_value", "env_value", "key_value", "headerValue", "envValue", "paramValue"),
+    *("rejectedValue", "rejected_value"),
     *("old", "new", "old_value", "oldValue", "before", "after"),
 )
 _LONGEST_BYTES = 4_096
@@ -224,9 +228,11 @@ def keys_beside(value: Mapping[str, Any], names: Names) -> list[str]:
 
 def may_be_entry(keys: Collection[str]) -> bool:
     """Returns True if a mapping with these keys could have a name beside its value."""
-    if "value" in keys or not NAMED_BESIDE.isdisjoint(keys) or ("command" in keys and "args" in keys):
+    if "value" in keys or not NAMED_BESIDE.isdisjoint(keys):
         return True
-    return "query" in keys and any(parameters in keys for parameters in _PARAMETERS)
+    if not _ARGUMENTS.isdisjoint(keys) and not _COMMANDS.isdisjoint(keys):
+        return True
+    return ("query" in keys or "text" in keys) and any(parameters in keys for parameters in _PARAMETERS)
 
 
 def may_be_named_beside(parameters: Collection[str]) -> bool:
@@ -285,16 +291,24 @@ def without_beside(value: dict[str, Any], items: dict[str, Any], names: Names, t
                 items[parameters] = _without_parameters(
                     value[key], value[parameters], items[parameters], names, taken_out
                 )
-    command, arguments = value.get("command"), value.get("args")
-    if type(command) is str and is_list(arguments) and arguments is not None:
-        places = places_of_named([command, *arguments], names)
-        for place, begin in places.items():
-            if place:
-                clean = items["args"] = list(items["args"])
-                clean[place - 1] = taken_out(arguments[place - 1], begin)
+    for key in _ARGUMENTS.intersection(value) if not _COMMANDS.isdisjoint(value) else ():
+        items[key] = _without_arguments(value, key, items[key], names, taken_out)
     netloc = value.get("netloc")
     if type(netloc) is str and "@" in netloc and names.is_secret("password"):
         items["netloc"] = _ADDRESS.sub(rf"\1:{REDACTED}@", items["netloc"])
+
+
+def _without_arguments(value: dict[str, Any], key: str, items: Any, names: Names, taken_out: Any) -> Any:
+    """What is left of a command's arguments, whose program stands beside them."""
+    command = next(value[name] for name in value if name in _COMMANDS)
+    if type(command) is not str or not is_list(value[key]) or not is_list(items):
+        return items
+    places = places_of_named([command, *value[key]], names)
+    clean = list(items) if places else items
+    for place, begin in places.items():
+        if place:
+            clean[place - 1] = taken_out(value[key][place - 1], begin)
+    return clean
 
 
 def _without_parameters(sql: str, values: Any, items: Any, names: Names, taken_out: Any) -> Any:

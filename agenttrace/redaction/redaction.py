@@ -373,7 +373,7 @@ class Redaction:
             self.redacted += count
         if is_page and may_be_page(text):
             of_page = partial(self._text_once, is_page=False)
-            text, count = without_secrets_of_page(text, partial(self._uncounted, of_page))
+            text, count = without_secrets_of_page(text, partial(self._uncounted, of_page), self)
             self.redacted += count
         if "\n" in text and may_be_prefixed(text):
             text, count = without_prefixed(text, partial(self._uncounted, self._text_within))

@@ -6,6 +6,7 @@ import re
 
 from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.expressions import is_literal
+from agenttrace.redaction.generated import is_generated
 from agenttrace.redaction.names import NAME_SIGNS, OTHER_SIGNS, rule_of
 from agenttrace.redaction.naming import Names
 from agenttrace.redaction.shape_search import looks_random
@@ -32,7 +33,7 @@ _OF = (
 _AFTER = re.compile(
     rf"""(?P<rest>\w{{0,20}})(?:
     (?P<of>{_OF})?(?:
-      ["'`*]{{0,3}}\s+(?P<verb>{_VERB})\s+
+      ["'`*]{{0,3}}\s+(?P<verb>{_VERB})\s+(?:<(?:code|kbd|b|strong|tt|em|samp|mark)>)?
       |["'`*]{{0,3}}:?["'`*]{{0,3}}\s*(?P<dash>->|→|-|–|—|\.{{3,}}|[|│┃])\s+
       |[*`]{{0,3}}[ \t\u00a0]*(?P<sign>:=|=>|[:=](?!=))
         (?P<tag></\w{{1,8}}>|\s?<(?:code|kbd|b|strong|tt|em|samp)>)?[*`]{{0,3}}\s*)
@@ -49,7 +50,7 @@ _AFTER = re.compile(
 )
 _IN_SQL = re.compile(
     r"""(?i)(?:identified(?:\s+with\s+[\w'"]+)?\s+by(?:\s+password)?\s+|password\s+for\s+[^\s=]{1,200}\s*=\s*)"""
-    r"""[nN]?(?P<quote>["'])(?P<value>(?:(?!(?P=quote))[^\r\n])+)"""
+    r"""[nN]?(?P<quote>["'])(?P<value>(?:(?!(?P=quote))[^\r\n]|(?P=quote){2})+)"""
 )
 _SPACED_NAME = re.compile(r"(?i)(?:[^\W_]\w{0,40}[ \t\u00a0]{1,3}){1,2}keys?\Z")
 """A name of several words on one line: those that end in *key* are found by no single word."""
@@ -101,6 +102,8 @@ def without_said(text: str, names: Names) -> tuple[str, int]:
             continue
         begin = match.start("value")
         value = _literal(match) or _in_quotes(match) or match["value"].rstrip(".,;:?)*]}")
+        if match.re is _IN_SQL:
+            value = match["value"]
         is_word = value.isalpha() and len(value) <= _LONGEST_WORD and value[1:].islower()
         if is_word and (names.is_secret(value) or not _is_in_statement(text, match)):
             continue
@@ -259,7 +262,12 @@ def _is_code(text: str, match: re.Match[str], value: str) -> bool:
     """Returns True for a value that goes on with a bracket, or begins with one where nothing is quoted."""
     end = match.start("value") + len(value)
     begins = match["quote"] is None and value[:1] in ("[", "{", "<")
-    return text[end : end + 1] in ("(", "[", "{") or (match["space"] is not None and ("(" in value or begins))
+    is_call = "(" in value and value != _in_quotes(match) and not _is_generated(match)
+    return text[end : end + 1] in ("(", "[", "{") or (match["space"] is not None and (is_call or begins))
+
+
+def _is_generated(match: re.Match[str]) -> bool:
+    return is_generated(match["value"].rstrip(".,;:?"), is_whole=True)
 
 
 def _is_of_variable(match: re.Match[str], word: str) -> bool:

@@ -32,7 +32,7 @@ _TOKEN = re.compile(
     r"""(?i)'(?:[^']|'')*'|(?P<into>\b(?:into|replace)\s[^()'?%$]{1,300}\((?P<columns>[^()]{1,4000})\)[^()'?%$]{0,200}?\bvalues\b)"""
     r"""|(?P<set>\((?P<list>[\w\s,."`]{1,4000})\)\s*=\s*(?=\())"""
     r"""|(?P<column>\w+)["`\]]?\s*(?:=|<>|!=|[<>]=?|\b(?:not\s+)?(?:i?like|in|between)\b)"""
-    rf"""|\b(?:with|encrypted)\s+(?P<keyword>password)\b|(?P<placeholder>{_PLACEHOLDER})|(?P<mark>[(),])|\w+"""
+    rf"""|\b(?:with|encrypted|(?:user|role)\s+\S{{1,80}})\s+(?P<keyword>password)\b|(?P<placeholder>{_PLACEHOLDER})|(?P<mark>[(),])|\w+"""
 )
 """What tells of a placeholder which column it stands for."""
 _TEXTS = r"""\\?'(?P<one>(?:[^'\\\n]|\\[^'\n])*+)(?:\\?'|\Z)|\\?"(?P<two>(?:[^"\\\n]|\\[^"\n])*+)\\?\""""
@@ -44,7 +44,8 @@ _LONGEST = 20_000
 _ESCAPED_SPACE = re.compile(r"\\[nrt]")
 """As JSON has one within a text."""
 _DUPLICATE = re.compile(
-    r"""Duplicate entry \\?'(?P<value>[^'\n\\]{1,1000})\\?' for key \\?'(?P<key>[\w.$]{1,200})"""
+    r"""Duplicate entry \\?'(?P<value>(?:(?!\\?' for key)[^\n]){1,1000})"""
+    r"""\\?' for key \\?'(?P<key>[\w.$]{1,200})"""
 )
 """The key that stands already, as MySQL says."""
 _OF_INDEX = re.compile(r"(?i)\A(?:uq|uk|ux|idx|unique|key)_|_(?:uq|uk|ux|idx|unique|key)\Z")
@@ -113,7 +114,11 @@ def secret_parameters(sql: str, values: Any, names: Names) -> list[Any]:
     if len(sql) > _LONGEST:
         return []
     secrets: list[Any] = []
-    for key, column in _columns_of(sql):
+    columns = _columns_of(sql)
+    if not isinstance(values, dict):  # ``@p1`` by its place: the first of each name is that of a value
+        named = list(dict.fromkeys(key for key, _ in columns if type(key) is str))
+        columns = [(named.index(key) if type(key) is str else key, column) for key, column in columns]
+    for key, column in columns:
         there = key in values if isinstance(values, dict) else type(key) is int and key < len(values)
         is_secret = there and column != "" and names.is_secret(column) and names.hides(column, values[key])
         if is_secret and values[key] is not None and key not in secrets:

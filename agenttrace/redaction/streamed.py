@@ -167,11 +167,38 @@ def _pieces(joined: str, starts: list[int], places: list[_Span]) -> Iterator[str
 
 def may_be_key_in_lines(items: list[Any]) -> bool:
     """Returns True for a list in which a private key may begin in one item and end in another."""
-    return len(items) > 1 and any(
-        "-----BEGIN " in text and "-----END " not in text
-        for item in items[:-1]
-        for _, text in _texts_in(item, ())
+    return (
+        len(items) > 1
+        and _may_hold_key(items[:-1])
+        and any(
+            "-----BEGIN " in text and "-----END " not in text
+            for item in items[:-1]
+            for _, text in _texts_in(item, ())
+        )
     )
+
+
+def _may_hold_key(items: list[Any]) -> bool:
+    """Returns False only for what has no beginning of a key. For little: each list within lists is asked."""
+    level = items
+    for _ in range(_DEEPEST_PIECE):
+        if any(type(item) is str and "-----BEGIN " in item for item in level):
+            return True
+        if any(type(item) is dict and "$bytes" in item for item in level):
+            return True
+        level = [
+            part
+            for item in level
+            if type(item) is list or type(item) is dict
+            for part in (item.values() if type(item) is dict else item)
+        ]
+        if not level:
+            return False
+    return False
+
+
+_DEEPEST_PIECE = 10
+"""Levels of containers within a piece of a stream down to its text, such as ``choices[0].delta.content``."""
 
 
 def _texts_in(value: Any, place: _Place, *, is_chunk: bool = False) -> Iterator[tuple[_Place, str]]:

@@ -9,6 +9,7 @@ from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.brackets import end_of_brackets, is_secret_data
 from agenttrace.redaction.declared import declared_name, name_in_brackets
 from agenttrace.redaction.expressions import text_in_expression, value_among
+from agenttrace.redaction.generated import end_of_generated
 from agenttrace.redaction.headers import (
     OF_COOKIES,
     OF_SCHEMES,
@@ -29,6 +30,7 @@ from agenttrace.redaction.name_before import WINDOW, name_before
 from agenttrace.redaction.names import NAME_SIGNS, OF_OTHER_ALPHABETS
 from agenttrace.redaction.naming import Names, may_be_word
 from agenttrace.redaction.own_line import setting, value_on_line
+from agenttrace.redaction.quoted import end_of_quoted
 from agenttrace.redaction.shape_search import looks_random
 from agenttrace.redaction.unquoted import (
     compared_value,
@@ -57,8 +59,6 @@ _CUT = re.compile(r"…\[\+[\d,]+ chars(?: #\w+)?\]\Z")
 _WIDE_SPACES = re.compile(r"\s*")
 _NUMBER = re.compile(r"-?\d[\w.+-]*")
 _TEXT_VALUE = re.compile(r"""(\\{0,20})([brufneLBRUFNE@$]{0,2})(["'])(?:\3\3)?(?!\[redacted\])""")
-_TO_QUOTE = {quote: re.compile(rf"(?:[^{quote}\\]|\\[\s\S])*") for quote in "\"'"}
-_TO_ESCAPED_QUOTE = {quote: re.compile(rf"[^{quote}\\]*") for quote in "\"'"}
 
 _BARE = re.compile(r"""[^\s"'`&;,<>(){}\[\]|]+""")
 _BARE_OF_URL = re.compile(r"""[^\s"'`&<>]+""")
@@ -275,12 +275,7 @@ class _Reader:
 
     def _quoted(self, name: str, is_data: bool, opening: re.Match[str]) -> int:
         begin = opening.end()
-        to_end = _TO_ESCAPED_QUOTE if opening[1] else _TO_QUOTE
-        end = _end(to_end[opening[3]], self.text, begin)
-        while (
-            end > begin and self.text.startswith("''", end) and opening[3] == "'"
-        ):  # as SQL and YAML write one
-            end = _end(to_end["'"], self.text, end + 2)
+        end = end_of_quoted(self.text, begin, opening[3], is_escaped=opening[1] != "")
         value = self.text[begin:end]
         if not value or not self.names.hides(name, value):
             return end
@@ -318,6 +313,9 @@ class _Reader:
         whole = value_of_pair(text, name, place, begin, self.end) if is_pair else None
         if whole is not None and self.names.hides(name, text[whole[0] : whole[1]]):
             return self._take(*whole)
+        generated = end_of_generated(text, begin, self.end)
+        if generated > begin and self.names.hides(name, text[begin:generated]):
+            return self._take(begin, generated)
         stop = self._end_of_word(begin)
         if stop == begin:
             return self._in_braces(name, begin) if separator == "=" else begin

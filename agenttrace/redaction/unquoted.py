@@ -145,7 +145,8 @@ def is_dotted_password(name: str, value: str, names: Names) -> bool:
     )
 
 
-_NUMBERED = re.compile(r"\d{0,2}")
+_NUMBERED = re.compile(r"_?v?\d{0,2}")
+_LIKE_VARIABLE = re.compile(r"[a-z_]+(?:\d{1,2}[a-z]?)?(?:_[a-z]+)*")
 _WORDS = re.compile(r"(?=[a-z_]*\d)[a-z]{2,20}(?:\d{1,2}[a-z]?)?(?:_[a-z]{2,20}(?:\d{1,2}[a-z]?)?){2,8}")
 
 
@@ -161,7 +162,12 @@ def is_variable(name: str, value: str, names: Names) -> bool:
         return False
     bare = last.rstrip("0123456789")
     is_same = bare != "" and value.startswith(bare) and _NUMBERED.fullmatch(value, len(bare)) is not None
-    return is_same or _WORDS.fullmatch(value) is not None
+    ends_alike = "_" in value and value.endswith(f"_{last.rpartition('_')[2]}")
+    return (
+        is_same
+        or _WORDS.fullmatch(value) is not None
+        or (ends_alike and _LIKE_VARIABLE.fullmatch(value) is not None)
+    )
 
 
 def ends_literal(text: str, place: int, quote: int) -> bool:

@@ -16,11 +16,11 @@ _SCHEMES = frozenset({"apiKey", "http", "oauth2", "openIdConnect", "mutualTLS"})
 
 _STAND_IN = re.compile(
     r"""[$%@]?\$?\{\{?[^{}"':]*\}\}?|\$\{[^{}]*\}|\$\(.*\)|\$\{?|\$\d{1,2}|\$(?:[A-Z_][A-Z0-9_]*|[A-Za-z_]+)|%(?:[A-Z_][A-Z0-9_]*|[A-Za-z_]+)%
-    |<[^<>]*>|\W?\*+|/\*+|[A-Za-z_-]{0,12}(?:\.{3}|…)|[xX]{3,}|\.+|…|-+|\?+|:[A-Za-z_]+|%[sdr]|\[redacted\].*|\#+
+    |<[^<>]*>|\W?\*+|/\*+|[A-Za-z_-]{0,12}(?:\.{3}|…)|[xX]{3,}|\.+|…|-+|\?+|:[A-Za-z_]+|@p\d{1,3}|%[sdr]|\[redacted\].*|\#+
     |[012](?:\.\d{1,9}){5,20}
     |(?i:none|null|nil|true|false|undefined|required|optional|redacted|masked|n/a|unset|changeme)
-    |(?i:(?:your|my|insert|enter|add|put)[_ -](?:\w+[_ -])*(?:key|token|password|secret|here)s?
-    (?:[_ -]\w+)*)""",
+    |(?i:(?:your|my|insert|enter|add|put)[_ -](?:[a-z]+[_ -])*(?:key|token|password|secret|here)s?
+    (?:[_ -][a-z]+)*(?:[_ -]?\d{1,2})?)""",
     re.VERBOSE | re.DOTALL,
 )
 _WORD = re.compile(
@@ -60,6 +60,8 @@ _PATTERN = re.compile(
 _SURELY_PATTERN = re.compile(
     r"\A\[[^\]]*\w-\w[^\]]*\][*+?]?\Z|\(\?(?:P<|[:=!])|\\b\w+\\b|\A\^.*\$\Z|\([\w-]+\|[\w|-]+\)"
 )
+_VERSION = re.compile(r"[~^]?v?\d{1,3}\.\d{1,4}\.\d{1,5}(?:-[a-z]{2,10}(?:\.\d{1,4})*)?")
+"""Of a library whose name has a secret's word: ``"jsonwebtoken": "^9.0.2"``."""
 _PLAIN_URL = re.compile(r"https?://[\w.-]+(?::\d{1,5})?(?:/[\w./#~-]*)?")
 _NUMBERED = re.compile(r"[A-Za-z]+[-_ ]\d{1,3}")
 SMALLEST_PIN = 1_000
@@ -139,6 +141,9 @@ def is_schema(value: dict[Any, Any]) -> bool:
     """Returns True if a mapping describes a field rather than holds its value, as JSON Schema does."""
     if not value:
         return True
+    own = value.get("value")  # no keyword of JSON Schema: an output of Terraform has one beside its type
+    if own is not None and own != "" and not (type(own) is str and is_placeholder(own)):
+        return False
     kind = value.get("type")
     if type(kind) is list:
         return all(one in _JSON_TYPES for one in kind if type(one) is str)
@@ -250,6 +255,8 @@ def _hides_text(rule: NameRule, text: str) -> bool:
     if _STAND_IN.fullmatch(text.strip()) or (_is_path(text) and not _SLASH_BEFORE.fullmatch(text)):
         return False
     if rule.what != _PASSWORDS and (_PUBLIC.fullmatch(text) or _is_pattern(text) or _is_plain_url(text)):
+        return False
+    if _VERSION.fullmatch(text) and (rule.what != _PASSWORDS or text[0] in "~^"):
         return False
     if rule.what == _SEEDS and text.isdigit():
         return False

@@ -187,3 +187,61 @@ def test_a_page_that_is_nested_without_end_is_read_once(page):
     text = f"password: {SECRET}\n" + page * 5_000
     kept = Redaction().inside(text)
     assert SECRET not in kept
+
+
+P = "zB9vKp3LmN8"
+IN_DATA = [
+    {"cmd": "mysql", "args": [f"-p{P}"]},
+    {"executable": "mysql", "arguments": [f"-p{P}"]},
+    {"program": "curl", "argv": ["-u", f"a:{P}"]},
+    {"field": "password", "rejectedValue": P},
+    {"sql": "UPDATE users SET password=@p1", "params": [P]},
+    {"text": "INSERT INTO users (name,password) VALUES ($1,$2)", "values": ["ann", P]},
+    {"sql": "ALTER USER ann PASSWORD ?", "params": [P]},
+    {"password": f"my-secret-{P}"},
+    {"api_key": "my-secret-key-zB9vKp3LmN8"},
+]
+IN_TEXT = [
+    f"<p>Your password is <strong>{P}</strong></p>",
+    f"my password is <code>{P}</code>",
+    f"CREATE USER a IDENTIFIED BY 'l33t''{P}'",
+    f'variable "db_password" {{\n  default = "dbl\\"{P}"\n}}',
+    f"SELECT 1 FROM users WHERE password = crypt('{P}', password)",
+    f"UPDATE users SET password = MD5('{P}')",
+    f"Duplicate entry 'back\\sl4sh{P}' for key 'users.api_key'",
+    f"Duplicate entry 'l33t'{P}' for key 'users.api_key'",
+    f"password: !vault |\n  {P}\nuser: ann",
+    f"DB_PASSWORD=my-secret-{P}",
+]
+LEFT_ALONE = [
+    "correlate1d_signature = convolve1d_signature\ndef convolve1d_signature(a): pass",
+    "session = session_v2\nprint(session_v2.get())",
+    "auth = auth_v2",
+    json.dumps(
+        {"dependencies": {"jsonwebtoken": "^9.0.2", "next-auth": "4.24.5", "auth0": "^4.7.1"}}, indent=1
+    ),
+    "UPDATE users SET password=@p1",
+]
+
+
+@pytest.mark.parametrize("value", IN_DATA, ids=range(len(IN_DATA)))
+def test_a_secret_is_hidden_in_what_tools_and_servers_call_a_program_a_statement_and_an_entry(value):
+    assert P not in str(Redaction().fields({"value": value}))
+
+
+@pytest.mark.parametrize("text", IN_TEXT)
+def test_a_secret_is_hidden_in_statements_pages_and_tags(text):
+    assert P not in Redaction().text("x", text)
+
+
+@pytest.mark.parametrize("text", LEFT_ALONE)
+def test_names_of_variables_and_versions_of_libraries_are_left_alone(text):
+    assert Redaction().text("x", text) == text
+
+
+def test_run_together_base64_for_addresses_is_read_behind_its_first_hyphen():
+    import base64
+
+    content = json.dumps({"url": "https://host/a?b=c", "password": P}).encode()
+    assert "-" in (text := base64.urlsafe_b64encode(content + b"?>").decode()) or "_" in text
+    assert Redaction().text("x", text) == REDACTED

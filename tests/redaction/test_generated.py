@@ -1,0 +1,108 @@
+"""Passwords as generators make them, with brackets and other signs, in the places that have them."""
+
+import html
+import json
+import random
+import shlex
+import string
+
+import pytest
+
+from agenttrace.redaction import Redaction
+from agenttrace.redaction.generated import end_of_generated, is_generated
+
+LETTERS = string.ascii_letters + string.digits + "!@#$%^&*()-_=+"
+MANY, FEW = 150, 0.03
+FORMS = {
+    "a log": "INFO login user=ann password={} ok",
+    "an address": "https://example.org/?api_key={}&x=1",
+    "an option": "tool --password={} -v",
+    "a sentence": "Your password: {}",
+    "columns": "USER      PASSWORD\nann       {}\nbob       Kq7Zt9Lm\n",
+    "a frame": "  user      password\n0  ann  {}\n1  bob       hunter2",
+    "a series": "user                 ann\npassword    {}\ndtype: str",
+    "a statement": "ALTER USER ann WITH PASSWORD '{}';",
+}
+SIGNS_OF_SHELLS = ["l33t'quote9", 'dbl"q8uote', "Xk9'm\"Q2v'Lp7"]
+SHELL = [
+    "export DB_PASSWORD={}",
+    "tool --password {} run",
+    "tool --password={} run",
+    "docker run -e DB_PASSWORD={} image",
+    "mysql -u ann -p{} shop",
+]
+CODE = [
+    "login(user, password=hash_of(text1, salt2))",
+    "x = get(a, password=settings.get(key1)[0])",
+    "token=jwt.sign({id: user1}, key2)",
+    "password=f(x1)[2:10]",
+    "secret=e.t3N(a),r=n(7)",
+    "password=b64decode(data1)",
+    "token=(int)x9",
+    "seed=(uint32_t)((uint64_t)seed_val32)",
+    "password=(?P<password>[a-z0-9]+)",
+    "password={password1} for {user}",
+    "auth=HTTPBasicAuth(user1, key2)",
+]
+
+
+def generated(count, seed=7):
+    chance = random.Random(seed)
+    while count:
+        password = "".join(chance.choice(LETTERS) for _ in range(12))
+        if any(map(str.isdigit, password)) and any(map(str.isalpha, password)) and password[0] not in "=-&":
+            count -= 1
+            yield password
+
+
+def stays(password, text):
+    return any(password[begin : begin + 5] in text for begin in range(len(password) - 4))
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
+def test_generated_passwords_are_hidden_whole_whatever_brackets_they_have(form):
+    redaction = Redaction()
+    left = [one for one in generated(MANY) if stays(one, redaction.text("x", form.format(one)))]
+    assert len(left) <= FEW * MANY, left
+
+
+@pytest.mark.parametrize(
+    "password", ["Su1gj)nXh^Ce", "Kq7Zt(Lm9x", "Kq7Zt[Lm9x", "9kLm{Zq2xP", "PFc()3gpUrH-"]
+)
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
+def test_a_bracket_of_no_pair_does_not_end_a_password(form, password):
+    assert not stays(password, Redaction().text("x", form.format(password)))
+
+
+@pytest.mark.parametrize("code", CODE)
+def test_code_is_no_password(code):
+    word = code[code.index("=") + 1 :]
+    assert not is_generated(word.partition(" ")[0])
+    assert end_of_generated(code, code.index("=") + 1, len(code)) == code.index("=") + 1
+
+
+@pytest.mark.parametrize("password", SIGNS_OF_SHELLS)
+@pytest.mark.parametrize("form", SHELL)
+def test_a_quote_within_a_word_of_a_shell_does_not_end_a_password(form, password):
+    text = Redaction().text("x", form.format(shlex.quote(password)))
+    assert not any(part in text for part in ("q8uote", "quote9", "Q2v", "Lp7"))
+
+
+@pytest.mark.parametrize(
+    "form", ['<input type="password" name="password" value="{}">', '<add key="password" value="{}"/>']
+)
+@pytest.mark.parametrize("password", ["a<b9Zkq2", 'q"7kLm9Zt', "jq&4wUu$4f<j"])
+def test_an_entity_does_not_end_the_value_of_an_attribute(form, password):
+    text = Redaction().text("x", form.format(html.escape(password)))
+    assert text == form.format("[redacted]")
+
+
+def test_what_terraform_prints_is_no_schema():
+    output = {"db_password": {"value": "zB9vKp3LmN8", "type": "string", "sensitive": True}}
+    assert "zB9vKp3LmN8" not in str(Redaction().fields({"value": output}))
+    assert "zB9vKp3LmN8" not in Redaction().text("x", json.dumps(output, indent=2))
+
+
+def test_a_schema_and_a_field_that_is_not_filled_in_are_left_alone():
+    for field in ({"type": "string"}, {"type": "string", "value": ""}, {"type": "string", "value": None}):
+        assert Redaction().fields({"password": field}) == {"password": field}
