@@ -15,12 +15,15 @@ from typing import Any, Literal, NamedTuple
 from agenttrace.core.errors import MissingDependency, StoreError
 from agenttrace.core.protocols import HasPath, Store, optional
 from agenttrace.otlp_in.remedies import SWITCHES
+from agenttrace.store.damage import damage_of
 from agenttrace.version import __version__
 
 State = Literal["ok", "note", "problem"]
 
 LEAST_FREE = 500 * 1024 * 1024
 """Bytes that a disk should have free."""
+
+_TIMEOUT = 5.0
 
 AHEAD_SECONDS = 60
 """How far the newest trace may lie in the future before clocks are said to differ."""
@@ -111,10 +114,13 @@ def store_checks(store: Store) -> Iterator[Check]:
         return
     try:
         newest = store.traces(limit=1)
+        damage = damage_of(path, _TIMEOUT)
     except StoreError as error:
         yield Check("store", "problem", str(error))
         newest = []
     else:
+        if damage:
+            yield Check("store", "problem", f"{path} is damaged: {damage}")
         there = os.path.exists(path)
         yield Check(
             "store", "ok", f"{path}, {os.path.getsize(path)} bytes" if there else f"{path}, not made yet"

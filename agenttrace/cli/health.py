@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from agenttrace.cli.health_troubles import memory_troubles, sending_troubles
+from agenttrace.cli.health_troubles import file_troubles, memory_troubles, sending_troubles
 from agenttrace.cli.json_output import echo_json
 from agenttrace.cli.store_option import store_option
 from agenttrace.cli.watch_option import watched_store
@@ -38,6 +38,7 @@ def health(store: str | None, as_json: bool, as_metrics: bool) -> int:
                 click.echo(openmetrics(watch), nl=False)
                 return 0
             if path is not None:
+                troubles += file_troubles(path, _TIMEOUT)
                 troubles += sending_troubles(path, _TIMEOUT)
             data = health_data(watch, path, troubles=troubles)
         finally:

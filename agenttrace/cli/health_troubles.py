@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from agenttrace.core.losses import Trouble
 from agenttrace.reports.tree import duration_text
+from agenttrace.store.damage import damage_of
 from agenttrace.store.memory_note import MemoryNote, memory_notes
 from agenttrace.store.sending_state import Sending, sending_state
 
@@ -41,6 +42,22 @@ def _dropped(note: MemoryNote) -> Iterator[Trouble]:
             "memory_full",
             f"process {note.pid} dropped {note.dropped} spans for which memory had no room",
             "mend what keeps the store from being written",
+        )
+
+
+def file_troubles(path: str, timeout: float) -> Iterator[Trouble]:
+    """What is damaged in the file.
+
+    Raises:
+        StoreError: it cannot be read at all.
+    """
+    damage = damage_of(path, timeout)
+    if damage:
+        yield Trouble(
+            "damaged",
+            f"{path} is damaged: {damage}",
+            "`sqlite3 FILE .recover` gets out of it what can be read; with the file renamed, the next span "
+            "begins a new one",
         )
 
 

@@ -40,6 +40,8 @@ def store_copy(source: str, target: str, query: Query, as_json: bool) -> int:
     if isinstance(old, SQLiteStore) and not os.path.lexists(old.path):
         raise StoreError(f"there is no store at {old.path} to copy from")
     new = shared_store(target)
+    if isinstance(new, SQLiteStore):
+        _make_file(new.path)
     progress = _Progress()
     try:
         where_to = new.path if isinstance(new, SQLiteStore) else place(new)
@@ -56,6 +58,19 @@ def store_copy(source: str, target: str, query: Query, as_json: bool) -> int:
         return MISSING
     click.echo(f"{where_to} has everything that was copied from {where_from}", err=True)
     return 0
+
+
+def _make_file(path: str) -> None:
+    """Make the file, which the copy would wait for a minute for where it cannot be made.
+
+    Raises:
+        StoreError: it cannot be made or written.
+    """
+    try:
+        os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written: {error.strerror}") from error
 
 
 def _show(copied: CopiedKinds, as_json: bool) -> None:

@@ -14,6 +14,7 @@ from agenttrace.core.batch import Batch, Destination, Refusal
 from agenttrace.core.losses import LOSSES
 from agenttrace.core.span import Span
 from agenttrace.store import SQLiteStore, memory_note
+from agenttrace.store.damage import damage_of
 from agenttrace.tracing import pipeline as pipelines
 from agenttrace.tracing import process_end
 
@@ -45,6 +46,39 @@ def in_the_way(path):
         db.execute("CREATE TABLE theirs (a)")
     db.close()
     return path.unlink
+
+
+class TestADamagedFile:
+    @pytest.fixture
+    def damaged(self, tmp_path, notes):
+        path = tmp_path / "traces.db"
+        store = SQLiteStore(path)
+        store.write(Batch([a_span(number, input={"text": "x" * 2_000}) for number in range(1, 301)]))
+        store.close()
+        size = os.path.getsize(path)
+        with path.open("r+b") as file:
+            file.seek(size // 2 // 4096 * 4096)
+            file.write(bytes(16_384))
+        return path
+
+    def test_is_said_although_what_health_counts_can_be_read(self, agenttrace, damaged):
+        code, found = troubles(agenttrace)
+        assert code == 1
+        assert "is damaged" in found["damaged"]["text"]
+        assert str(damaged.name) in found["damaged"]["text"]
+        assert ".recover" in found["damaged"]["remedy"]
+
+    def test_is_a_problem_for_doctor(self, agenttrace, damaged):
+        ran = agenttrace("doctor", "--json")
+        checks = [json.loads(line) for line in ran.out.splitlines()]
+        assert ran.code == 1
+        (text,) = (one["text"] for one in checks if one["state"] == "problem" and one["name"] == "store")
+        assert "damaged" in text or "malformed" in text
+
+    def test_a_large_file_is_not_read_as_a_whole(self, damaged):
+        size = os.path.getsize(damaged)
+        assert damage_of(str(damaged), 5.0, largest=size) != ""
+        assert damage_of(str(damaged), 5.0, largest=size - 1) == ""
 
 
 class TestAStoreInMemory:

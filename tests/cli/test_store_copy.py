@@ -89,3 +89,14 @@ def test_a_file_is_copied_to_a_server_and_back(agenttrace, recorded, tmp_path, p
     assert [trace.to_dict() for trace in one.iter_traces()] == [
         trace.to_dict() for trace in other.iter_traces()
     ]
+
+
+@pytest.mark.parametrize("place", ["file.txt/to.db", "file.txt/deeper/to.db"])
+def test_a_file_that_can_never_be_made_is_not_waited_for_and_said_with_the_reason(
+    agenttrace, recorded, tmp_path, place
+):
+    (tmp_path / "file.txt").write_text("no folder")
+    ran = agenttrace("store", "copy", recorded, tmp_path / place)
+    assert ran.code == 2
+    assert f"{place} cannot be written: " in ran.err
+    assert "directory" in ran.err or "exists" in ran.err
