@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 from agenttrace.core.interruptions import pass_on_interruption
 from agenttrace.process.fork_and_exit import at_fork
-from agenttrace.tracing.record import INDEX, OBSERVED, PARENT, SCOPE, Record, Scope
+from agenttrace.tracing.record import END, INDEX, OBSERVED, PARENT, SCOPE, Record, Scope
 
 if TYPE_CHECKING:
     from agenttrace.tracing.observed_function import ObservedFunction
@@ -145,7 +145,10 @@ class Entered:
             return True
         try:
             current.reset(self._token)
-        except ValueError:  # in another context, which never had our value
+            if self._before is not None and self._before[END]:
+                current.set(_open_above(self._before))
+        except ValueError as error:  # in another context, which never had our value
+            pass_on_interruption(error)
             return False
         finally:
             self.__class__ = Entered
@@ -159,7 +162,24 @@ class _NotLeft(Entered):
 
     def __del__(self) -> None:
         if current.get() is self._record:
-            current.set(self._before)
+            current.set(_open_above(self._before))
+
+
+def _open_above(record: Record | None) -> Record | None:
+    """The running call where a record was: itself, or where it has ended, what it was called by.
+
+    Blocks of two generators that run by turns end in the order in which they began, so what ran when the
+    second began may be over when that ends.
+    """
+    while record is not None and record[END]:
+        record = record[PARENT]
+    if record is None or record[OBSERVED] is not None:
+        return record
+    # A head is only what runs inside of a capture, or of a trace that came from elsewhere.
+    scope: Scope | None = record[SCOPE]
+    if scope is None or scope.remote_parent is not None or scope.trace_key in captured_scopes:
+        return record
+    return None
 
 
 def _go_on_in_child() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from agenttrace.core import semconv
-from agenttrace.core.numbers import is_whole
+from agenttrace.core.reading_types import type_name
 from agenttrace.core.trace import TURN
 from agenttrace.process.said_once import SaidOnce
 from agenttrace.tracing.live import LiveSpan, running_trace
@@ -23,12 +25,8 @@ class TurnBlock(SpanBlock):
     __slots__ = ("_number",)
 
     def __init__(self, recorder: Recorder, number: int | None) -> None:
-        if number is not None and not (is_whole(number, 1) and number <= _LARGEST):
-            kind = type(number).__name__
-            _warnings.warn("turn", f"a turn is counted: its number is a whole number from 1, got {kind}")
-            number = None
         super().__init__(recorder, "turn", TURN, None)
-        self._number = number
+        self._number = None if number is None else _recorded_number(number)
 
     def __enter__(self) -> LiveSpan:
         span = super().__enter__()
@@ -38,3 +36,13 @@ class TurnBlock(SpanBlock):
             span.set_attribute(semconv.TURN, number)
             span.set_name(f"turn {number}")
         return span
+
+
+def _recorded_number(number: Any) -> int | None:
+    """The number as it is recorded; None, which is said once, for what can be none. Runs no user code."""
+    kind = type(number)
+    whole = int.__index__(number) if issubclass(kind, int) and kind is not bool else 0
+    if 1 <= whole <= _LARGEST:
+        return whole
+    _warnings.warn("turn", f"a turn is counted: its number is a whole number from 1, got {type_name(kind)}")
+    return None

@@ -334,6 +334,58 @@ def test_a_mapping_that_breaks_is_the_input_of_a_span_and_raises_nothing(tracer)
     assert [span.name for span in stored(tracer)] == ["x"]
 
 
+class TestBlocksOfGeneratorsThatRunByTurns:
+    @staticmethod
+    def both_by_turns(tracer):
+        def steps(name):
+            with tracer.span(name):
+                yield 1
+                yield 2
+
+        first, second = steps("first"), steps("second")
+        next(first), next(second)
+        assert [*first, *second] == [2, 2]
+
+    def test_leave_no_ended_span_behind_as_the_running_call(self, tracer):
+        self.both_by_turns(tracer)
+        assert current.get() is None
+
+    def test_leave_the_call_that_they_were_in(self, tracer):
+        with tracer.span("outer") as outer:
+            self.both_by_turns(tracer)
+            with tracer.span("after") as after:
+                assert after.parent_id == outer.span_id
+        assert current.get() is None
+
+    def test_leave_the_capture_that_they_were_in(self, tracer):
+        with tracer.capture() as captured:
+            self.both_by_turns(tracer)
+            with tracer.span("after"):
+                pass
+        assert [span.name for span in captured.trace.spans] == ["first", "second", "after"]
+        assert captured.trace.spans[-1].parent_id is None
+
+    def test_leave_the_trace_of_another_service(self, tracer):
+        trace_id, span_id = "1" * 32, "2" * 16
+        with tracer.extract({"traceparent": f"00-{trace_id}-{span_id}-01"}):
+            self.both_by_turns(tracer)
+            with tracer.span("after") as after:
+                assert (after.trace_id, after.parent_id) == (trace_id, span_id)
+
+    def test_whose_first_is_dropped_leave_nothing_behind(self, tracer):
+        def steps(name):
+            with tracer.span(name):
+                yield
+
+        first, second = steps("first"), steps("second")
+        next(first), next(second)
+        del first
+        gc.collect()
+        del second
+        gc.collect()
+        assert current.get() is None
+
+
 class TestSpansThatNobodyEnds:
     def test_are_abandoned_when_they_are_dropped(self, tracer):
         span = tracer.span("stream").open()

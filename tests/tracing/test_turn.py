@@ -197,3 +197,24 @@ def test_a_block_is_entered_once(tracer):
         pass
     with pytest.raises(ConfigError, match="opened a second time"), turn:
         pass
+
+
+def test_a_number_of_a_hostile_class_raises_nothing(tracer):
+    class Hostile:
+        @property
+        def __class__(self):
+            raise RuntimeError("no class")
+
+    class Unequal(int):
+        def __ge__(self, other):
+            raise RuntimeError("not compared")
+
+        __le__ = __gt__ = __lt__ = __eq__ = __ge__
+        __hash__ = int.__hash__
+
+    with tracer.capture() as captured:
+        with tracer.turn(Hostile()):
+            pass
+        with tracer.turn(Unequal(3)):
+            pass
+    assert [span.name for span in captured.trace.spans] == ["turn 1", "turn 3"]
