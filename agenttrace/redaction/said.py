@@ -6,7 +6,7 @@ import re
 
 from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.expressions import is_literal
-from agenttrace.redaction.generated import is_generated
+from agenttrace.redaction.generated import end_of_generated
 from agenttrace.redaction.names import NAME_SIGNS, OTHER_SIGNS, rule_of
 from agenttrace.redaction.naming import Names
 from agenttrace.redaction.shape_search import looks_random
@@ -267,7 +267,8 @@ def _is_code(text: str, match: re.Match[str], value: str) -> bool:
 
 
 def _is_generated(match: re.Match[str]) -> bool:
-    return is_generated(match["value"].rstrip(".,;:?"), is_whole=True)
+    begin = match.start("value")
+    return end_of_generated(match.string, begin, len(match.string)) > begin
 
 
 def _is_of_variable(match: re.Match[str], word: str) -> bool:

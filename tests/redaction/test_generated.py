@@ -81,6 +81,18 @@ def test_code_is_no_password(code):
     assert end_of_generated(code, code.index("=") + 1, len(code)) == code.index("=") + 1
 
 
+@pytest.mark.parametrize(
+    "declaration",
+    [
+        "X509_SIG *PKCS8_encrypt(int pbe_nid, const EVP_CIPHER *cipher,",
+        "SSL_SESSION *d2i_SSL_SESSION(SSL_SESSION **a, const unsigned char **pp,",
+        "SRP_user_pwd *SRP_VBASE_get1_by_user(SRP_VBASE *vb, char *username);",
+    ],
+)
+def test_the_declaration_of_a_function_stays(declaration):
+    assert Redaction().text("x", declaration) == declaration
+
+
 @pytest.mark.parametrize("password", SIGNS_OF_SHELLS)
 @pytest.mark.parametrize("form", SHELL)
 def test_a_quote_within_a_word_of_a_shell_does_not_end_a_password(form, password):
