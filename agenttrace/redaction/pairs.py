@@ -107,6 +107,20 @@ def places_of_named(items: Sequence[Any], names: Names) -> dict[int, int]:
     return places
 
 
+_BEGINNINGS = ("select", "insert", "update", "delete", "merge", "alter", "create", "replace", "with", "call")
+_LONGEST_WORD = 7
+
+
+def _may_be_statement(items: Sequence[Any]) -> bool:
+    """Returns True for a statement with the values for its placeholders: ``["SELECT …", ["…"]]``."""
+    return (
+        len(items) == 2
+        and type(items[0]) is str
+        and (is_list(items[1]) or type(items[1]) is dict)
+        and items[0].lstrip()[:_LONGEST_WORD].lower().startswith(_BEGINNINGS)
+    )
+
+
 def _places_of_phrases(items: Sequence[Any], options: Iterable[int], names: Names) -> dict[int, int]:
     """Where a value with blanks begins in one of the arguments, ``--password=…``."""
     places: dict[int, int] = {}
@@ -179,7 +193,7 @@ def holds_named(lists: Iterable[Sequence[Any]], names: Names) -> bool:
         if items:
             kind = type(items[0])
             if kind is str:
-                if places_of_named(items, names) or may_be_lines(items):
+                if places_of_named(items, names) or may_be_lines(items) or _may_be_statement(items):
                     return True
             elif (kind is list or kind is tuple) and _places_below(items, names):
                 return True
@@ -255,6 +269,8 @@ def without_listed(value: list[Any], items: list[Any], names: Names, taken_out: 
     if may_be_named(value):
         for place, begin in places_of_named(value, names).items():
             items[place] = taken_out(value[place], begin)
+        if _may_be_statement(value):
+            items[1] = _without_parameters(value[0], value[1], items[1], names, taken_out)
     elif value and is_list(value[0]):
         for number, place in _places_below(value, names):
             row = items[number] = list(items[number])  # a tuple, where the values were not recorded
