@@ -109,7 +109,7 @@ _COMMANDS = (
     ("login", _token_after("(?:vault|cargo)_login_")),
     ("config", _after("npm_config_set", r"[\w./:@-]*(?:authToken|\x5fpassword|\x5fauth)(?:_|=)")),
     ("config", _after("poetry_config", r"(?:http-basic\.[\w.-]+_[^\s\"']+|pypi-token\.[\w.-]+)_")),
-    ("\\", _after("net_use", r"\\\\[\w.$\\-]+_")),
+    ("\\", _after("net_use", r"\\\\[\w.$\\-]+_(?:/user:[^\s\"']+_)?(?!/)")),
     ("securestring", re.compile(rf"(?i)ConvertTo-SecureString(?:\s+-String)?\s+{_VALUE}")),
     ("|", _piped(r"[\w.-]+:", "chpasswd")),
     ("|", _piped("", r"sudo\s+(?:-\w+\s+)*-\w*S\b")),

@@ -69,6 +69,30 @@ def without_escaped(text: str, clean: Clean) -> tuple[str, int]:
     return text, count
 
 
+_ESCAPED_SPACE = re.compile(r"\\+[nrt]")
+
+
+def with_blanks(text: str) -> str:
+    """The text, as long as it was, with blanks for the ends of lines that its quoted parts spell.
+
+    What they spell is looked through by itself: as the text stands, ``\\n`` must not be letters of a word.
+    """
+    if "\\" not in text or not may_have_escaped(text):
+        return text
+    for quote, pattern in _QUOTED.items():
+        if quote in text:
+            text = _sub(pattern, _with_blanks, text)
+    return text
+
+
+def _with_blanks(part: re.Match[str]) -> str:
+    return _ESCAPED_SPACE.sub(_blank, part[0]) if "\\" in part[0] else part[0]
+
+
+def _blank(escape: re.Match[str]) -> str:
+    return " " * len(escape[0])
+
+
 def _sub(pattern: re.Pattern[str], replace: Callable[[re.Match[str]], str], text: str) -> str:
     """Each part replaced. Behind it the quote that ends it is left out: it begins no other."""
     pieces: list[str] = []

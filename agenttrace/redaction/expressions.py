@@ -19,6 +19,7 @@ _WRAPPED = re.compile(
 """``Field("…")``, ``new String("…")``: what a text is put into and stays what it is."""
 _DEFAULT = re.compile(
     r"(?:\bdefault(?:_value)?\s*[=:]|\b(?:unwrap_or|or_?[Ee]lse(?:Get)?|getOrElse|getOrDefault|fetch)\("
+    r"|\bcast\([^()\n]{1,60},|\blambda\s*:"
     r"|\b(?:[Gg]et_?[Ee]nv|[Ll]ookup_?[Ee]nv|env|environ\.get|[Gg]et|fetch|config|[Gg]et_?[Pp]roperty)"
     r"\([^()\n]{1,100},|\{)\s*[brf]?\Z"
 )

@@ -35,7 +35,7 @@ _AFTER = re.compile(
     (?P<of>{_OF})?(?:
       ["'`*]{{0,3}}\s+(?P<verb>{_VERB})\s+(?:<(?:code|kbd|b|strong|tt|em|samp|mark)>)?
       |["'`*]{{0,3}}:?["'`*]{{0,3}}\s*(?P<dash>->|→|-|–|—|\.{{3,}}|[|│┃])\s+
-      |[*`]{{0,3}}[ \t\u00a0]*(?P<sign>:=|=>|[:=](?!=))
+      |(?P<closing></(?:strong|b|label|em|span|code)>)?[*`]{{0,3}}[ \t\u00a0]*(?P<sign>:=|=>|[:=](?!=))
         (?P<tag></\w{{1,8}}>|\s?<(?:code|kbd|b|strong|tt|em|samp)>)?[*`]{{0,3}}\s*)
     |(?:\\?["']\s?[)\]])?\s{{1,3}}(?P<fallback>or|\|\||\?\?|<-|in\s?\()\s{{0,3}}(?=\\?["'`])
     |\\?["']\s?,\s?(?P<default>default\s?=\s?)(?=\\?["'])
@@ -176,7 +176,7 @@ def _is_secret(text: str, match: re.Match[str], value: str, names: Names) -> boo
         words = [word for word in _BETWEEN_WORDS.split(before)[-_MOST_WORDS:] if word]
         name = _name(_BETWEEN_DOTS.split(words[-1])[-1:], names) if words else ""
         return name != "" and names.hides(name, value) and is_literal(value)
-    if match["sign"] and (match["of"] or match["tag"]):
+    if match["sign"] and (match["of"] or match["tag"] or match["closing"]):
         name = _name([word for word in _BETWEEN_WORDS.split(before)[-_MOST_WORDS:] if word], names)
         is_secret = is_made_up(value) if _PASSWORD.search(name) else _reads_as_key(value)
         return name != "" and is_secret and names.hides(name, value)

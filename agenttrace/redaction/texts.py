@@ -8,6 +8,7 @@ from collections.abc import Collection
 from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.brackets import end_of_brackets, is_secret_data
 from agenttrace.redaction.declared import declared_name, name_in_brackets
+from agenttrace.redaction.escaped import with_blanks
 from agenttrace.redaction.expressions import text_in_expression, value_among
 from agenttrace.redaction.generated import end_of_generated
 from agenttrace.redaction.headers import (
@@ -60,6 +61,7 @@ _WIDE_SPACES = re.compile(r"\s*")
 _NUMBER = re.compile(r"-?\d[\w.+-]*")
 _TEXT_VALUE = re.compile(r"""(\\{0,20})([brufneLBRUFNE@$]{0,2})(["'])(?:\3\3)?(?!\[redacted\])""")
 
+_HIDDEN = re.compile(r"""\\{0,20}["'`]?\[redacted\]|[A-Za-z]{0,2}\\+(?=["'`])""")
 _BARE = re.compile(r"""[^\s"'`&;,<>(){}\[\]|]+""")
 _BARE_OF_URL = re.compile(r"""[^\s"'`&<>]+""")
 _IN_BRACES = re.compile(r"""\{([^{}\s"'=:,]+)\}(?=;|\s|["'`]|\Z)""")
@@ -78,8 +80,10 @@ _ANCHOR = re.compile(r"(?:&[A-Za-z][\w-]{0,40}|!!?[A-Za-z][\w:/-]{0,40})[ \t]+(?
 _SAYS_NOTHING = re.compile(r"(?:[HREP]S\d{3}|[$€£]\d+(?:[.,]\d+)*)")
 """An algorithm, ``jwt: RS256``, and a price."""
 _ARN = re.compile(r"arn:[\w:-]*secret\Z")
-_CMDLET = re.compile(r"(?:Convert|Convertto|ConvertTo|ConvertFrom|Get|New|Read|Import)-[A-Z][A-Za-z]+")
-"""``$password = ConvertTo-SecureString …`` of PowerShell."""
+_CMDLET = re.compile(
+    r"lambda:|(?:Convert|Convertto|ConvertTo|ConvertFrom|Get|New|Read|Import)-[A-Z][A-Za-z]+"
+)
+"""``$password = ConvertTo-SecureString …`` of PowerShell; ``lambda: …``."""
 _CODE_FOLLOWS = re.compile(r"""[(\[{]|<[\w:*&, ]{1,60}>\(""")
 _BRACKET_FOLLOWS = re.compile(r"""\s+[(]""")
 _IDENTIFIER = re.compile(
@@ -157,7 +161,8 @@ class _Reader:
     """Goes through a text from one ``:`` or ``=`` to the next, and takes out the values of secret names."""
 
     def __init__(self, text: str, names: Names) -> None:
-        self.text = text
+        self.whole = text
+        self.text = with_blanks(text)
         self.names = names
         self.pieces: list[str] = []
         self.position = 0
@@ -179,7 +184,7 @@ class _Reader:
                 if text[place - 1] == "!":
                     done = self._compared(place - 1) or done
                 continue
-            name, is_quoted = name_before(text, place)
+            name, is_quoted = name_before(text, place - (text[place - 1 : place + 1] == "+="))
             if (not name or not self.names.is_secret(name)) and separator[0] == "=":
                 name = declared_name(text, max(0, place - WINDOW), place)
                 before = text[max(0, place - WINDOW) : place].rstrip()[-1:]
@@ -194,8 +199,8 @@ class _Reader:
                 if name and self.names.is_secret(name):
                     done = self._value(name, False, ":", place)
         if not self.pieces:
-            return text, 0
-        return "".join((*self.pieces, text[self.position :])), len(self.pieces) // 2
+            return self.whole, 0
+        return "".join((*self.pieces, self.whole[self.position :])), len(self.pieces) // 2
 
     def _end_of_word(self, begin: int) -> int:
         """Where a word ends. A long one, which may have very many names, is gone through once."""
@@ -222,7 +227,7 @@ class _Reader:
 
     def _take(self, begin: int, end: int, mark: str = REDACTED) -> int:
         end = max(min(end, self.end), begin)
-        self.pieces += (self.text[self.position : begin], mark)
+        self.pieces += (self.whole[self.position : begin], mark)
         self.position = end
         return end
 
@@ -252,8 +257,8 @@ class _Reader:
         if opening is not None:
             is_data = is_quoted or separator == "=" or is_quoted_word(text, name, opening, place, self.names)
             return self._quoted(name, is_data, opening)
-        if text.startswith(REDACTED, begin):
-            return begin + len(REDACTED)
+        if (hidden := _HIDDEN.match(text, begin)) is not None:
+            return hidden.end()
         bare = _bare_name(name)
         if bare.endswith(OF_SCHEMES) and (secret := secret_after_scheme(text, begin)) is not None:
             return self._take(*secret) if secret[0] < secret[1] else secret[0]
@@ -276,7 +281,7 @@ class _Reader:
     def _quoted(self, name: str, is_data: bool, opening: re.Match[str]) -> int:
         begin = opening.end()
         end = end_of_quoted(self.text, begin, opening[3], is_escaped=opening[1] != "")
-        value = self.text[begin:end]
+        value = self.whole[begin:end]
         if not value or not self.names.hides(name, value):
             return end
         if not (is_data or is_opaque(value) or (_bare_name(name).endswith(OF_SCHEMES) and has_secret(value))):
@@ -310,9 +315,10 @@ class _Reader:
     def _bare_value(self, name: str, separator: str, place: int, begin: int) -> int:
         text = self.text
         is_pair = separator == "=" or "-" in name
-        whole = value_of_pair(text, name, place, begin, self.end) if is_pair else None
-        if whole is not None and self.names.hides(name, text[whole[0] : whole[1]]):
-            return self._take(*whole)
+        pair = value_of_pair(text, name, place, begin, self.end) if is_pair else None
+        value = "" if pair is None else text[slice(*pair)]
+        if pair is not None and value == self.whole[slice(*pair)] and self.names.hides(name, value):
+            return self._take(*pair)
         generated = end_of_generated(text, begin, self.end)
         if generated > begin and self.names.hides(name, text[begin:generated]):
             return self._take(begin, generated)

@@ -221,5 +221,11 @@ def value_of_pair(text: str, name: str, place: int, begin: int, end: int) -> tup
         return None
     value = text[begin:last]
     is_secret = is_opaque(value) or is_phrase(value)
-    is_one = last > begin and is_secret and not several_fields(value) and not is_placeholder(value)
+    is_one = (
+        last > begin
+        and value[-1] != "\\"  # the quote is one within a text
+        and is_secret
+        and not several_fields(value)
+        and not is_placeholder(value)
+    )
     return (begin, last) if is_one and REDACTED not in value else None

@@ -19,7 +19,7 @@ from agenttrace.store.facts import Kind, Outlined, SpanOutline, facts_of_outline
 from agenttrace.store.index_rows import IndexRows
 from agenttrace.store.index_source import NeedsRebuilding, Numbers, StoreRows
 from agenttrace.store.index_tables import about, note
-from agenttrace.store.sound_rows import sound_number, sound_rest
+from agenttrace.store.sound_rows import sound_number, sound_rest, sound_score
 
 ROWS_AT_ONCE = 30_000
 """About how many spans a slice reads."""
@@ -154,7 +154,7 @@ class Fill:
     def _scores(self, store: StoreRows, ids: Sequence[str]) -> dict[str, list[ScoreFacts]]:
         scores: dict[str, list[ScoreFacts]] = {}
         for trace_id, *fields in store.scores(ids):
-            scores.setdefault(trace_id, []).append(ScoreFacts(*fields))
+            scores.setdefault(trace_id, []).append(sound_score(*fields))
         return scores
 
     def _results(self, ids: Sequence[str]) -> dict[str, list[ResultFacts]]:

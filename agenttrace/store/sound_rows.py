@@ -11,7 +11,9 @@ from collections.abc import Mapping
 from typing import Any, get_args
 
 from agenttrace.core import semconv
+from agenttrace.core.numbers import is_number
 from agenttrace.core.span import EMPTY, Status
+from agenttrace.core.trace_facts import VERDICTS, ScoreFacts
 
 _STATUSES = frozenset(get_args(Status))
 
@@ -34,6 +36,14 @@ def is_trace_id(value: Any) -> bool:
 def sound_number(value: Any, otherwise: int = 0) -> int:
     """An integer as it is; `otherwise` for what is none."""
     return value if type(value) is int else otherwise
+
+
+def sound_score(name: Any, value: Any, threshold: Any, outcome: Any) -> ScoreFacts:
+    """A score's row as its facts; *errored* for one that no score can have: nobody knows its outcome."""
+    is_sound = outcome in VERDICTS and is_number(threshold) and (value is None or is_number(value))
+    if is_sound:
+        return ScoreFacts(sound_text(name), value, threshold, outcome)
+    return ScoreFacts(sound_text(name), None, threshold if is_number(threshold) else 0.0, "errored")
 
 
 def sound_mapping(value: Any) -> Mapping[str, Any] | None:

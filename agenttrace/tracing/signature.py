@@ -8,7 +8,6 @@ from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
 from agenttrace.core.interruptions import pass_on_interruption
-from agenttrace.core.snapshot import LEAVES
 
 Parameters = list[inspect.Parameter]
 
@@ -104,10 +103,15 @@ def parameters_later(function: FunctionType, skipped: int) -> Callable[[], Param
 def has_lasting_defaults(function: FunctionType) -> bool:
     """Whether all defaults are scalars: what they say now, they say later."""
     for default in function.__defaults__ or ():
-        if type(default) not in LEAVES:
+        if not _is_leaf(type(default)):
             return False
     by_name = function.__kwdefaults__
-    return not by_name or all(type(default) in LEAVES for default in by_name.values())
+    return not by_name or all(_is_leaf(type(default)) for default in by_name.values())
+
+
+def _is_leaf(kind: type) -> bool:
+    """Whether values of a class are scalars. By identity: a metaclass may have no hash, or raise there."""
+    return kind is str or kind is int or kind is type(None) or kind is bool or kind is float
 
 
 def _parameters(

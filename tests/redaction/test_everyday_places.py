@@ -215,6 +215,12 @@ IN_TEXT = [
     f"Duplicate entry 'l33t'{P}' for key 'users.api_key'",
     f"password: !vault |\n  {P}\nuser: ann",
     f"DB_PASSWORD=my-secret-{P}",
+    rf"net use \\srv\c$ /user:ann {P}",
+    f'password = lambda: "{P}"',
+    f'password = cast(str, "{P}")',
+    f'password += "{P}"',
+    f"<strong>Password</strong>: {P}",
+    f"<p><b>Password</b> : {P}</p>",
 ]
 LEFT_ALONE = [
     "correlate1d_signature = convolve1d_signature\ndef convolve1d_signature(a): pass",
@@ -224,6 +230,9 @@ LEFT_ALONE = [
         {"dependencies": {"jsonwebtoken": "^9.0.2", "next-auth": "4.24.5", "auth0": "^4.7.1"}}, indent=1
     ),
     "UPDATE users SET password=@p1",
+    "password = lambda: ask_for_password(user1)",
+    "tokens += tokenizer2.encode(text)",
+    "<strong>Token</strong>: a word",
 ]
 
 
@@ -248,3 +257,34 @@ def test_run_together_base64_for_addresses_is_read_behind_its_first_hyphen():
     content = json.dumps({"url": "https://host/a?b=c", "password": P}).encode()
     assert "-" in (text := base64.urlsafe_b64encode(content + b"?>").decode()) or "_" in text
     assert Redaction().text("x", text) == REDACTED
+
+
+IN_FILES = [
+    "self.api_key = api_key\nx = 1\n",
+    "session: Session\nfoo: int\n",
+    "token: Optional[str] = None\ny",
+    'api_key=os.getenv("OPENAI_API_KEY")\n',
+    "def login(user, password=None):\n    pass\n",
+    "password=None\nretries=3\n",
+    "Password:\nUser: ann\n",
+    'self.conn_str = f"{self.host}:{self.port}"\n\n',
+    'connect(\n    password="",\n)\n',
+]
+
+
+@pytest.mark.parametrize("code", IN_FILES)
+def test_code_in_a_text_of_json_is_left_alone_as_it_is_by_itself(code):
+    redaction = Redaction()
+    assert redaction.text("x", code) == code
+    for text in (answer := json.dumps({"path": "a.py", "content": code}), json.dumps(answer), repr(code)):
+        assert redaction.text("x", text) == text
+
+
+@pytest.mark.parametrize(
+    "code",
+    [f'connect(\n    password="{P}",\n)\n', f"DB_PASSWORD={P}\nHOST=x\n", f"x = 1\nlogin(password='{P}')\n"],
+)
+def test_a_secret_in_code_in_a_text_of_json_is_hidden_and_nothing_but_it(code):
+    answer = json.dumps({"path": "a.py", "content": code})
+    for text in (answer, json.dumps(answer)):
+        assert Redaction().text("x", text) == text.replace(P, REDACTED)

@@ -54,7 +54,7 @@ def stored(*values):
     tracer = Tracer("tables", store="memory")
     for value in values:
         tracer.observe(lambda value: None)(value)
-    assert tracer.flush()
+    assert tracer.flush(60)
     return [tracer.store.trace(one.trace_id).root.input["value"] for one in tracer.store.traces()]
 
 

@@ -6,6 +6,7 @@ import sqlite3
 import pytest
 from rotten import ROTTEN, fill, rot
 
+from agenttrace import Tracer
 from agenttrace.cli.main import main
 from agenttrace.store import SQLiteStore
 
@@ -58,6 +59,33 @@ def test_a_row_that_leads_nowhere_ends_no_other_command(tmp_path, capsys, damage
         with pytest.raises(SystemExit):
             main([*words, "--store", str(path)])
         assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "damage",
+    ["outcome = 'maybe'", "outcome = 7", "threshold = 'NaN'", "value = 'much'", "name = x'ff00'"],
+)
+def test_a_score_that_can_be_none_is_errored_and_ends_no_command(tmp_path, capsys, damage):
+    path = tmp_path / "traces.db"
+    tracer = Tracer("shop", store=str(path))
+
+    @tracer.observe(span_type="tool")
+    def search():
+        tracer.score_current_span("quality", 0.5, threshold=0.3)
+
+    search(), search()
+    tracer.shutdown()
+    with sqlite3.connect(path) as db:
+        assert db.execute(f"UPDATE scores SET {damage} WHERE id = 1").rowcount == 1
+    db.close()
+    for words in (["traces", "list"], ["scores", "list"], ["sessions"], ["redact", "--where", "tool:search"]):
+        with pytest.raises(SystemExit) as left:
+            main([*words, "--store", str(path), *(["--yes"] if words[0] == "redact" else [])])
+        printed = capsys.readouterr()
+        assert left.value.code == 0, printed.err
+    with pytest.raises(SystemExit):
+        main(["traces", "list", "--where", "verdict:errored", "--json", "--store", str(path)])
+    assert len(capsys.readouterr().out.splitlines()) == (0 if "name" in damage else 1)
 
 
 def test_commands_list_and_show_a_damaged_trace(damaged, capsys):

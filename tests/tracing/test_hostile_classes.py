@@ -433,3 +433,23 @@ def test_a_lazy_proxy_outside_of_its_context_is_decorated_like_any_callable(trac
         assert tracer.observe(Lazy())(2) == 2
         assert propagate(Lazy())(3) == 3
     assert [span.name for span in captured.trace.spans] == ["lazy", "Lazy"]
+
+
+def test_a_default_of_a_class_without_a_hash_is_no_obstacle(tracer):
+    class Unequal(type):
+        def __eq__(cls, other):
+            return NotImplemented
+
+    class Raising(type):
+        def __hash__(cls):
+            raise RuntimeError("no hash")
+
+    unit, scale = Unequal("Unit", (), {})(), Raising("Scale", (), {})()
+
+    @tracer.observe(span_type="tool")
+    def convert(value, unit=unit, *, scale=scale):
+        return value
+
+    with tracer.capture() as captured:
+        assert convert(1) == 1
+    assert captured.trace.spans[0].output == 1
