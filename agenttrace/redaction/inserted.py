@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.naming import Names
+from agenttrace.redaction.taken_out import without_places
 from agenttrace.redaction.values import is_opaque, is_placeholder
 
 _SPACES = r"(?:\s|\\[nrt])*"
@@ -33,16 +34,20 @@ class _Cell(NamedTuple):
 
 def may_have_rows(lowered: str) -> bool:
     """Returns True if a text could have rows that are put into a table."""
-    return "into" in lowered and "value" in lowered
+    return ("into" in lowered and "value" in lowered) or ("copy" in lowered and "stdin" in lowered)
 
 
 def has_secret_column(text: str, lowered: str, names: Names) -> bool:
     """Returns True if an ``INSERT`` in a text has a column with a secret's name."""
-    return may_have_rows(lowered) and any(_secret_columns(head, names) for head in _INSERT.finditer(text))
+    return may_have_rows(lowered) and any(
+        _secret_columns(head, names) for pattern in (_INSERT, _COPY) for head in pattern.finditer(text)
+    )
 
 
 def without_inserted(text: str, names: Names) -> tuple[str, int]:
-    """The text without the values of secret columns of each ``INSERT``, and how many were found."""
+    """The text without values of secret columns of each ``INSERT`` and ``COPY``, and how many were found."""
+    whole = text
+    text, copied = _without_copied(text, names)
     pieces: list[str] = []
     done = 0
     head = _INSERT.search(text)
@@ -56,7 +61,38 @@ def without_inserted(text: str, names: Names) -> tuple[str, int]:
                     pieces += (text[done:first], REDACTED)
                     done = last
         head = _INSERT.search(text, place)
-    return ("".join((*pieces, text[done:])), len(pieces) // 2) if pieces else (text, 0)
+    count = copied + len(pieces) // 2
+    return ("".join((*pieces, text[done:])), count) if count else (whole, 0)
+
+
+_COPY = re.compile(
+    r"(?i)\bcopy\s+[\w.\"]{1,200}\s*\((?P<columns>[^()]{1,4000})\)\s*from\s+stdin\b(?P<csv>[^;\n]{0,200}\bcsv\b)?[^;\n]{0,200};?\r?\n"
+)
+_LONGEST_COPIED = 100_000
+
+
+def _without_copied(text: str, names: Names) -> tuple[str, int]:
+    """The text without secrets in the rows below ``COPY … FROM stdin``, as ``pg_dump`` writes them."""
+    places: list[tuple[int, int]] = []
+    for head in _COPY.finditer(text):
+        columns, place = _secret_columns(head, names), head.end()
+        sign = "," if head["csv"] else "\t"
+        for _ in range(_LONGEST_COPIED if columns else 0):
+            stop = text.find("\n", place)
+            line = text[place : len(text) if stop < 0 else stop].rstrip("\r")
+            if line in ("\\.", ""):
+                break
+            begin = place
+            for column, value in enumerate(line.split(sign)):
+                bare = value.strip('"')
+                if column in columns and bare not in ("", "\\N") and names.hides(columns[column], bare):
+                    first = begin + value.index(bare)
+                    places.append((first, first + len(bare)))
+                begin += len(value) + 1
+            if stop < 0:
+                break
+            place = stop + 1
+    return (without_places(text, places), len(places)) if places else (text, 0)
 
 
 def _secret_columns(head: re.Match[str], names: Names) -> dict[int, str]:

@@ -11,7 +11,7 @@ from agenttrace.redaction.streamed import may_be_key_in_lines, without_split
 from agenttrace.redaction.texts import has_any
 
 _MOST_LINES = 200_000
-_OF_LINES = (":", ",", "|", "=", "<", "[", "  ")
+_OF_LINES = (":", ",", "|", "│", "\t", "=", "<", "[", "  ")
 """One of these stands in a line that has a name whose value is on another: no word of a command has them."""
 
 

@@ -52,6 +52,10 @@ _IN_SQL = re.compile(
     r"""(?i)(?:identified(?:\s+with\s+[\w'"]+)?\s+by(?:\s+password)?\s+|password\s+for\s+[^\s=]{1,200}\s*=\s*)"""
     r"""[nN]?(?P<quote>["'])(?P<value>(?:(?!(?P=quote))[^\r\n]|(?P=quote){2})+)"""
 )
+_BARE_IN_SQL = re.compile(
+    r"""(?i)identified\s+by\s+(?P<quote>["'])?(?(quote)(?!))(?P<value>(?=[^\s"';]*\d)[^\s"';=]{6,128})"""
+)
+"""As Oracle has it: ``IDENTIFIED BY …``."""
 _SPACED_NAME = re.compile(r"(?i)(?:[^\W_]\w{0,40}[ \t\u00a0]{1,3}){1,2}keys?\Z")
 """A name of several words on one line: those that end in *key* are found by no single word."""
 _BETWEEN_WORDS = re.compile(r"[^\w.$-]+")
@@ -97,12 +101,12 @@ def without_said(text: str, names: Names) -> tuple[str, int]:
     pieces: list[str] = []
     done = 0
     for place in places_of_signs(text):
-        match = _IN_SQL.match(text, place) or _AFTER.match(text, place)
+        match = _IN_SQL.match(text, place) or _BARE_IN_SQL.match(text, place) or _AFTER.match(text, place)
         if match is None or place < done:
             continue
         begin = match.start("value")
         value = _literal(match) or _in_quotes(match) or match["value"].rstrip(".,;:?)*]}")
-        if match.re is _IN_SQL:
+        if match.re is not _AFTER:
             value = match["value"]
         is_word = value.isalpha() and len(value) <= _LONGEST_WORD and value[1:].islower()
         if is_word and (names.is_secret(value) or not _is_in_statement(text, match)):
@@ -123,7 +127,7 @@ def without_said(text: str, names: Names) -> tuple[str, int]:
 def _is_in_statement(text: str, match: re.Match[str]) -> bool:
     """Returns True for ``CREATE USER … IDENTIFIED BY '…'``, where nothing but a password stands."""
     before = text[max(0, match.start() - _WINDOW) : match.start()]
-    return match.re is _IN_SQL and _IN_STATEMENT.search(before) is not None
+    return match.re is not _AFTER and _IN_STATEMENT.search(before) is not None
 
 
 def _in_quotes(match: re.Match[str]) -> str:
@@ -167,8 +171,9 @@ def places_of_signs(text: str) -> list[int]:
 
 
 def _is_secret(text: str, match: re.Match[str], value: str, names: Names) -> bool:
-    if match.re is _IN_SQL:
-        return names.is_secret("password")
+    if match.re is not _AFTER:
+        is_one = match.re is _IN_SQL or (is_made_up(value) and _is_in_statement(text, match))
+        return is_one and names.is_secret("password")
     before = text[max(0, match.start() - _WINDOW) : match.end("rest")]
     if match["typed"]:
         return _is_typed(text, match, value, names)

@@ -27,7 +27,10 @@ _ECHO = re.compile(
     r"\[(?:generated in|cached since|no key|raw sql|caching disabled)[^\]\n]{0,80}\] ?(?P<values>[(\[].*)"
 )
 """A statement and its parameters as SQLAlchemy logs them."""
-_PLACEHOLDER = r"\?|%s|%\((?P<pyformat>\w+)\)s|\$(?P<number>\d{1,4})|(?<![:\w])[:@](?P<named>[A-Za-z_]\w*)"
+_PLACEHOLDER = (
+    r"(?:\?|(?<![:\w]):)(?P<numbered>\d{1,4})\b|\?|%s|%\((?P<pyformat>\w+)\)s|\$(?P<number>\d{1,4})"
+    r"|(?<![:\w])[:@](?P<named>[A-Za-z_]\w*)"
+)
 _TOKEN = re.compile(
     r"""(?i)'(?:[^']|'')*'|(?P<into>\b(?:into|replace)\s[^()'?%$]{1,300}\((?P<columns>[^()]{1,4000})\)[^()'?%$]{0,200}?\bvalues\b)"""
     r"""|(?P<set>\((?P<list>[\w\s,."`]{1,4000})\)\s*=\s*(?=\())"""
@@ -118,12 +121,20 @@ def secret_parameters(sql: str, values: Any, names: Names) -> list[Any]:
     if not isinstance(values, dict):  # ``@p1`` by its place: the first of each name is that of a value
         named = list(dict.fromkeys(key for key, _ in columns if type(key) is str))
         columns = [(named.index(key) if type(key) is str else key, column) for key, column in columns]
+    else:
+        columns = [(_key_in(values, key), column) for key, column in columns]
     for key, column in columns:
         there = key in values if isinstance(values, dict) else type(key) is int and key < len(values)
         is_secret = there and column != "" and names.is_secret(column) and names.hides(column, values[key])
         if is_secret and values[key] is not None and key not in secrets:
             secrets.append(key)
     return secrets
+
+
+def _key_in(values: dict[Any, Any], key: int | str) -> int | str:
+    """The key of a placeholder's value, which may have its sign: ``{"@password": …}``."""
+    named = (key, f"@{key}", f":{key}", f"${key}") if type(key) is str else (key,)
+    return next((one for one in named if one in values), key)
 
 
 def _columns_of(sql: str) -> list[tuple[int | str, str]]:
@@ -147,7 +158,7 @@ def _columns_of(sql: str) -> list[tuple[int | str, str]]:
         elif token["placeholder"]:
             inside = listed and depth > 0
             of_column = (listed[place] if place < len(listed) else "") if inside else column
-            number, name = token["number"], token["pyformat"] or token["named"]
+            number, name = token["number"] or token["numbered"], token["pyformat"] or token["named"]
             key: int | str = name if name else int(number) - 1 if number else count
             count += not (name or number)
             placeholders.append((key, of_column))

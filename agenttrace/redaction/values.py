@@ -16,7 +16,7 @@ _SCHEMES = frozenset({"apiKey", "http", "oauth2", "openIdConnect", "mutualTLS"})
 
 _STAND_IN = re.compile(
     r"""[$%@]?\$?\{\{?[^{}"':]*\}\}?|\$\{[^{}]*\}|\$\(.*\)|\$\{?|\$\d{1,2}|\$(?:[A-Z_][A-Z0-9_]*|[A-Za-z_]+)|%(?:[A-Z_][A-Z0-9_]*|[A-Za-z_]+)%
-    |<[^<>]*>|\W?\*+|/\*+|[A-Za-z_-]{0,12}(?:\.{3}|…)|[xX]{3,}|\.+|…|-+|\?+|:[A-Za-z_]+|@p\d{1,3}|%[sdr]|\[redacted\].*|\#+
+    |<[^<>]*>|\W?\*+|/\*+|[A-Za-z_-]{0,12}(?:\.{3}|…)|[xX]{3,}|\.+|…|-+|\?+|:[A-Za-z_]+|@(?:p\d{1,3}|[a-z_]{1,30})|[?:]\d{1,3}|%[sdr]|\[redacted\].*|\#+
     |[012](?:\.\d{1,9}){5,20}
     |(?i:none|null|nil|true|false|undefined|required|optional|redacted|masked|n/a|unset|changeme)
     |(?i:(?:your|my|insert|enter|add|put)[_ -](?:[a-z]+[_ -])*(?:key|token|password|secret|here)s?
@@ -62,6 +62,8 @@ _SURELY_PATTERN = re.compile(
 )
 _VERSION = re.compile(r"[~^]?v?\d{1,3}\.\d{1,4}\.\d{1,5}(?:-[a-z]{2,10}(?:\.\d{1,4})*)?")
 """Of a library whose name has a secret's word: ``"jsonwebtoken": "^9.0.2"``."""
+_SCOPES = frozenset({"read", "write", "none", "admin"})
+"""What a permission is worth, ``{"id-token": "write"}``."""
 _PLAIN_URL = re.compile(r"https?://[\w.-]+(?::\d{1,5})?(?:/[\w./#~-]*)?")
 _NUMBERED = re.compile(r"[A-Za-z]+[-_ ]\d{1,3}")
 SMALLEST_PIN = 1_000
@@ -255,6 +257,8 @@ def _hides_text(rule: NameRule, text: str) -> bool:
     if _STAND_IN.fullmatch(text.strip()) or (_is_path(text) and not _SLASH_BEFORE.fullmatch(text)):
         return False
     if rule.what != _PASSWORDS and (_PUBLIC.fullmatch(text) or _is_pattern(text) or _is_plain_url(text)):
+        return False
+    if text in _SCOPES and rule.what != _PASSWORDS:
         return False
     if _VERSION.fullmatch(text) and (rule.what != _PASSWORDS or text[0] in "~^"):
         return False

@@ -89,6 +89,10 @@ def packed_scores(scores: Iterable[ScoreFacts], dictionary: Dictionary) -> bytes
     return b"".join(rows)
 
 
+_LONGEST_NS = (1 << 63) - 1
+"""A damaged row may say that a trace began before all time, and has not ended."""
+
+
 class _Rows:
     """Rows that are to be inserted; `labels` are those of all the traces, as often as they have them."""
 
@@ -161,9 +165,9 @@ class IndexRows:
             lowest, highest, goodness = facts.lowest, facts.highest, facts.goodness
             rows.scored += [(name(s.name), s.value, number) for s in scores if s.value is not None]
         rows.traces.append((
-            number, bytes.fromhex(facts.trace_id), facts.start_ns, facts.duration_ns, facts.spans,
-            facts.errors, facts.looped, facts.tokens, facts.cost, lowest, highest, goodness, len(calls),
-            words_row, digest, packed_calls(calls, self._dictionary),
+            number, bytes.fromhex(facts.trace_id), facts.start_ns, min(facts.duration_ns, _LONGEST_NS),
+            facts.spans, facts.errors, facts.looped, facts.tokens, facts.cost, lowest, highest, goodness,
+            len(calls), words_row, digest, packed_calls(calls, self._dictionary),
             array("f", [duration for _, _, duration in calls]).tobytes(),
             packed_scores(scores, self._dictionary) if scores else b"",
             b"".join(packed),

@@ -9,12 +9,13 @@ from typing import Any, get_args
 
 from agenttrace.core.errors import StoreError
 from agenttrace.core.jsonable import clean_text, json_text, jsonable, to_json
+from agenttrace.core.numbers import is_number
 from agenttrace.core.report import ScoringResult
 from agenttrace.core.score import Score
 from agenttrace.core.span import EMPTY, Frame, Span, SpanError
 from agenttrace.core.span_rows import SpanKind, SpanRow, span_of_row
 from agenttrace.core.tool import REQUIRED, Parameter, ParameterKind, ToolDefinition
-from agenttrace.store.sound_rows import sound_mapping, sound_number, sound_rest, sound_text
+from agenttrace.store.sound_rows import is_sound_score, sound_mapping, sound_number, sound_rest, sound_text
 
 SPAN_COLUMNS = (
     *("trace", "span", "parent", "seq", "function", "start_ns", "end_ns"),
@@ -348,6 +349,13 @@ def score_of(row: Sequence[Any]) -> Score:
     fields = dict(zip(SCORE_COLUMNS.split(", "), row, strict=True))
     rest = fields.pop("rest")
     rare = {} if rest is None else loaded(rest)
+    for name in ("name", "reason", "error", "model"):
+        if type(fields[name]) is bytes:
+            fields[name] = sound_text(fields[name])
+    if not is_sound_score(fields["value"], fields["threshold"], fields["outcome"]):
+        threshold = fields["threshold"] if is_number(fields["threshold"]) else 0.0
+        error = fields["error"] or "its row in the store is damaged"
+        fields |= {"value": None, "threshold": threshold, "outcome": "errored", "error": error}
     return Score.from_dict({**rare, **fields})  # what a newer version has added is left out
 
 

@@ -38,10 +38,14 @@ def sound_number(value: Any, otherwise: int = 0) -> int:
     return value if type(value) is int else otherwise
 
 
+def is_sound_score(value: Any, threshold: Any, outcome: Any) -> bool:
+    """Returns True for what a score can have."""
+    return outcome in VERDICTS and is_number(threshold) and (value is None or is_number(value))
+
+
 def sound_score(name: Any, value: Any, threshold: Any, outcome: Any) -> ScoreFacts:
     """A score's row as its facts; *errored* for one that no score can have: nobody knows its outcome."""
-    is_sound = outcome in VERDICTS and is_number(threshold) and (value is None or is_number(value))
-    if is_sound:
+    if is_sound_score(value, threshold, outcome):
         return ScoreFacts(sound_text(name), value, threshold, outcome)
     return ScoreFacts(sound_text(name), None, threshold if is_number(threshold) else 0.0, "errored")
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from agenttrace.core.errors import ExportError, StoreError
 from agenttrace.store import files
+from agenttrace.store.damage import damage_of
 from agenttrace.store.health import StoreHealth
 from agenttrace.store.span_writes import FunctionIds
 from agenttrace.store.writer import Unavailable, Writer
@@ -28,6 +29,8 @@ def vacuum(path: str, timeout: float) -> Vacuumed:
     """
     writer = Writer(path, timeout, StoreHealth(path=path))
     before = _size(path)
+    if damage := damage_of(path, timeout, largest=before):
+        raise StoreError(f"{path} is damaged: {damage}")  # a writer would begin a new file
     try:
         writer.write(_vacuum)
     except (Unavailable, ExportError) as cause:

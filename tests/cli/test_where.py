@@ -1,6 +1,7 @@
 """Commands about the traces that match a query: list, delete, export, vacuum, tools, scores, sessions."""
 
 import json
+import sqlite3
 
 import pytest
 
@@ -191,6 +192,20 @@ def test_vacuum_says_what_was_given_back(agenttrace, recorded, tmp_path):
     )
     assert given_back == max(before - after, 0)
     assert after == (tmp_path / "traces.db").stat().st_size
+
+
+def test_vacuum_of_a_damaged_file_leaves_it_where_it_is(agenttrace, recorded, tmp_path):
+    path = tmp_path / "traces.db"
+    with sqlite3.connect(path) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    db.close()
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2 // 4096 * 4096])
+    ran = agenttrace("traces", "vacuum")
+    assert ran.code == 2
+    assert "malformed" in ran.err or "is damaged" in ran.err
+    assert len(path.read_bytes()) == len(content) // 2 // 4096 * 4096
+    assert [one.name for one in tmp_path.iterdir() if "corrupt" in one.name] == []
 
 
 def test_vacuum_of_no_store_ends_with_2(agenttrace, tmp_path):

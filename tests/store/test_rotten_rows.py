@@ -40,8 +40,9 @@ def test_a_damaged_trace_is_read_and_its_neighbour_as_ever(damaged):
     [
         "UPDATE span_rows SET function = -5 WHERE id = 2",
         "UPDATE traces SET trace_id = 'zz' WHERE id = 1",
+        "UPDATE span_rows SET start_ns = -9223372036854775808, end_ns = 9223372036854775807 WHERE id = 1",
     ],
-    ids=["a span of no function", "a trace of no id"],
+    ids=["a span of no function", "a trace of no id", "a span of all time"],
 )
 def test_a_row_that_leads_nowhere_ends_no_other_command(tmp_path, capsys, damage):
     path = tmp_path / "traces.db"
@@ -75,6 +76,7 @@ def test_a_score_that_can_be_none_is_errored_and_ends_no_command(tmp_path, capsy
 
     search(), search()
     tracer.shutdown()
+    ids = [line.trace_id for line in tracer.store.traces()]
     with sqlite3.connect(path) as db:
         assert db.execute(f"UPDATE scores SET {damage} WHERE id = 1").rowcount == 1
     db.close()
@@ -83,6 +85,12 @@ def test_a_score_that_can_be_none_is_errored_and_ends_no_command(tmp_path, capsy
             main([*words, "--store", str(path), *(["--yes"] if words[0] == "redact" else [])])
         printed = capsys.readouterr()
         assert left.value.code == 0, printed.err
+    for trace_id in ids:
+        with pytest.raises(SystemExit) as left:
+            main(["traces", "show", trace_id, "--store", str(path)])
+        assert left.value.code == 0
+    shown = capsys.readouterr().out
+    assert ("quality: errored" in shown) == ("name" not in damage)
     with pytest.raises(SystemExit):
         main(["traces", "list", "--where", "verdict:errored", "--json", "--store", str(path)])
     assert len(capsys.readouterr().out.splitlines()) == (0 if "name" in damage else 1)
