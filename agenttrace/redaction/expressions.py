@@ -43,6 +43,15 @@ def text_in_expression(text: str, begin: int, end: int) -> tuple[int, int] | Non
     return None
 
 
+_ADDED = re.compile(r"""\s*[brf]?["'](?=[^"'\n]*\d)(?=[^"'\n]*[A-Za-z])[^"'\n]{6,}""")
+
+
+def end_of_name(text: str, place: int) -> int:
+    """Where the name ends before a separator: before ``+=``, too, if what is added may be a secret."""
+    is_added = text[place - 1 : place + 1] == "+=" and _ADDED.match(text, place + 1) is not None
+    return place - is_added
+
+
 _TARGETS = re.compile(r"[ \t]*(?:(?:let|const|var)\s*)?(?:[^\W\d][\w.]*\s*,\s*){1,4}[^\W\d][\w.]*\s*:?")
 _VALUE_BEFORE = re.compile(r"""\s*(?:"[^"\\\n]*"|'[^'\\\n]*'|[\w.]+)\s*,\s*""")
 _LONGEST_TARGETS = 80

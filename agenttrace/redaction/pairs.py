@@ -257,6 +257,7 @@ def may_be_named_beside(parameters: Collection[str]) -> bool:
         or not (keys.isdisjoint(FIELDS) or keys.isdisjoint(TYPED))
         or not (keys.isdisjoint(COLUMNS) or keys.isdisjoint(ROWS))
         or not (keys.isdisjoint(_STATEMENTS) or keys.isdisjoint(_PARAMETERS))
+        or not (keys.isdisjoint(_COMMANDS) or keys.isdisjoint(_ARGUMENTS))
         or "netloc" in keys
     )
 

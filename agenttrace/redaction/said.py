@@ -272,8 +272,10 @@ def _is_code(text: str, match: re.Match[str], value: str) -> bool:
 
 
 def _is_generated(match: re.Match[str]) -> bool:
-    begin = match.start("value")
-    return end_of_generated(match.string, begin, len(match.string)) > begin
+    begin, text = match.start("value"), match.string
+    end = end_of_generated(text, begin, len(text))
+    stop = text.find("\n", end)
+    return end > begin and "," not in text[end : len(text) if stop < 0 else stop]  # further arguments
 
 
 def _is_of_variable(match: re.Match[str], word: str) -> bool:

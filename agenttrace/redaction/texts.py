@@ -9,7 +9,7 @@ from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.brackets import end_of_brackets, is_secret_data
 from agenttrace.redaction.declared import declared_name, name_in_brackets
 from agenttrace.redaction.escaped import with_blanks
-from agenttrace.redaction.expressions import text_in_expression, value_among
+from agenttrace.redaction.expressions import end_of_name, text_in_expression, value_among
 from agenttrace.redaction.generated import end_of_generated
 from agenttrace.redaction.headers import (
     OF_COOKIES,
@@ -22,11 +22,7 @@ from agenttrace.redaction.headers import (
 from agenttrace.redaction.html_attributes import SIGNS as ATTRIBUTE_SIGNS
 from agenttrace.redaction.html_attributes import without_attributes
 from agenttrace.redaction.in_brackets import without_lists
-from agenttrace.redaction.listed import (
-    CALLS,
-    FORMS,
-    without_form,
-)
+from agenttrace.redaction.listed import CALLS, FORMS, without_form
 from agenttrace.redaction.name_before import WINDOW, name_before
 from agenttrace.redaction.names import NAME_SIGNS, OF_OTHER_ALPHABETS
 from agenttrace.redaction.naming import Names, may_be_word
@@ -184,7 +180,7 @@ class _Reader:
                 if text[place - 1] == "!":
                     done = self._compared(place - 1) or done
                 continue
-            name, is_quoted = name_before(text, place - (text[place - 1 : place + 1] == "+="))
+            name, is_quoted = name_before(text, end_of_name(text, place))
             if (not name or not self.names.is_secret(name)) and separator[0] == "=":
                 name = declared_name(text, max(0, place - WINDOW), place)
                 before = text[max(0, place - WINDOW) : place].rstrip()[-1:]

@@ -246,6 +246,7 @@ LEFT_ALONE = [
     "Rows are identified by column2 of the table.",
     json.dumps({"permissions": {"id-token": "write", "secrets": "read", "contents": "read"}}),
     "tokens += tokenizer2.encode(text)",
+    'portfolio_share_token += "-principals"',
     "<strong>Token</strong>: a word",
 ]
 
@@ -302,3 +303,17 @@ def test_a_secret_in_code_in_a_text_of_json_is_hidden_and_nothing_but_it(code):
     answer = json.dumps({"path": "a.py", "content": code})
     for text in (answer, json.dumps(answer)):
         assert Redaction().text("x", text) == text.replace(P, REDACTED)
+
+
+@pytest.mark.parametrize("command", ["command", "cmd", "executable", "program", "file"])
+@pytest.mark.parametrize("arguments", ["args", "arguments", "argv"])
+def test_a_password_among_the_arguments_of_a_command_that_a_tool_is_given_is_hidden(command, arguments):
+    tracer = Tracer("commands", store="memory")
+    source = f"def run({command}, {arguments}): return None"
+    exec(source, namespace := {})
+    run = tracer.observe(span_type="tool")(namespace["run"])
+    with tracer.capture() as captured:
+        for words in (["mysql", f"-p{P}"], ["curl", "-u", f"ann:{P}"], ["sshpass", "-p", P]):
+            run(words[0], words[1:])
+    assert [P in str(span.input) for span in captured.trace.spans] == [False] * 3
+    assert "mysql" in str(captured.trace.spans[0].input)
