@@ -31,7 +31,6 @@ from agenttrace.redaction.quoted import end_of_quoted
 from agenttrace.redaction.shape_search import looks_random
 from agenttrace.redaction.unquoted import (
     compared_value,
-    end_of_open_word,
     end_of_word,
     ends_literal,
     flow_list,
@@ -365,8 +364,7 @@ class _Reader:
     def _after_equals(self, name: str, place: int, begin: int, end: int, *, is_word: bool) -> int:
         text, value = self.text, self.text[begin:end]
         if (end < self.end and _CODE_FOLLOWS.match(text, end)) or _CMDLET.fullmatch(value):
-            last = end_of_open_word(text, begin, end)
-            return self._take(begin, last) if last else begin
+            return begin
         if _BRACKET_FOLLOWS.match(text, end) and not is_opaque(value):
             return begin
         if _IDENTIFIER.fullmatch(value) and not (is_word and is_dotted_password(name, value, self.names)):

@@ -29,20 +29,6 @@ _WITH_COMMAS = re.compile(
 _TO_SPACE = re.compile(r"""[^\s"'`<>(){}]*[^\s"'`<>(){}.,;]""")
 
 
-_OPEN = re.compile(r"""(?P<bracket>[(\[{])[^\s"'`<>(){}\[\],;]{1,60}(?=[\s"'`]|\Z)""")
-_CLOSING = {"(": ")", "[": "]", "{": "}"}
-
-
-def end_of_open_word(text: str, begin: int, end: int) -> int:
-    """Where a password goes on to behind a bracket that its line does not close; 0 where it is code."""
-    match = _OPEN.match(text, end)
-    if match is None or not is_made_up(text[begin:end]):
-        return 0
-    stop = text.find("\n", end, end + _LONGEST_LINE)
-    rest = text[end : end + _LONGEST_LINE if stop < 0 else stop]
-    return 0 if _CLOSING[match["bracket"]] in rest else match.end()
-
-
 def end_of_word(text: str, end: int) -> int:
     """Where a word goes on to that seems to end before ``&`` or a comma; `end` where it does not."""
     pattern = _WITH_COMMAS if text[end] == "," else _TO_SPACE
