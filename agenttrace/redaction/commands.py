@@ -15,12 +15,12 @@ JOINED = r"""'"'"'|'\\''"""
 """An apostrophe in a word of a shell in apostrophes, as `shlex.quote` and people write it."""
 _QUOTED = (
     r"""(?P<quote>["'])(?=(?:[^\s,:}\])"']|[}\])"'](?=[^\s,()\[\]{}"']{6,40}(?P=quote)(?:\s|\Z)))"""
-    rf"""(?:{JOINED}|(?!(?P=quote))[^\n\\]|\\[^\n]){{0,300}}"""
+    rf"""(?>{JOINED}|(?!(?P=quote))[^\n\\]|\\[^\n]){{0,300}}"""
     r"""(?P=quote)(?=[\s"'\\;|&)`,]|\Z))"""
 )
 """The quote before an argument of which the same quote is the end."""
 _VALUE = (
-    rf"""(?:{_QUOTED})?(?(quote)|(?:["'](?![,:}}\])]))?)(?!\[redacted\])(?P<value>(?(quote)(?:{JOINED}|(?!(?P=quote))[^\n\\]|\\[^\n])+"""
+    rf"""(?:{_QUOTED})?(?(quote)|(?:["'](?![,:}}\])]))?)(?!\[redacted\])(?P<value>(?(quote)(?>{JOINED}|(?!(?P=quote))[^\n\\]|\\[^\n])+"""
     r"""|(?:[^\s"'$;|&<>(){}`\\]|\\(?!["']))(?:[^\s"';|&<>(){}`\\]|\\(?!["']))*))"""
 )
 """An argument; in quotes it may have any sign in it."""
@@ -60,8 +60,8 @@ _COMMANDS = (
             r"""(?<=[\s"'])(?:-[a-zA-Z]{0,20}[uU]|--user|--proxy-user)(?:[= ]?(?:"""
             r"""(?P<quote>["'])(?=[^\s:"']*:[^\n]{1,300}?(?P=quote)(?=[\s"'\\;|&)]|\Z))|["']?)"""
             rf"""|{_GAP})[^\s:"']*["']?:(?!//)(?P<inner>["'](?=[^\n]*["']))?"""
-            rf"""(?P<value>(?(quote)(?:{JOINED}|(?!(?P=quote))[^\n\\]|\\[^\n])+"""
-            rf"""|(?(inner)(?:{JOINED}|(?!(?P=inner))[^\n\\]|\\[^\n])+|(?:[^\s"'\\]|\\(?!["']))+)))"""
+            rf"""(?P<value>(?(quote)(?>{JOINED}|(?!(?P=quote))[^\n\\]|\\[^\n])+"""
+            rf"""|(?(inner)(?>{JOINED}|(?!(?P=inner))[^\n\\]|\\[^\n])+|(?:[^\s"'\\]|\\(?!["']))+)))"""
         ),
     ),
     ("mysql", _after(r"mysql\w*", "-p")),

@@ -69,7 +69,7 @@ def without_escaped(text: str, clean: Clean) -> tuple[str, int]:
     return text, count
 
 
-_ESCAPED_SPACE = re.compile(r"\\+[nrt]")
+_ESCAPED_SPACE = re.compile(r"(?<!\\)\\++[nrt]")
 
 
 def with_blanks(text: str) -> str:

@@ -26,9 +26,10 @@ _PIECE = re.compile(r"[A-Za-z0-9]+")
 _NUMBER_AND_UNIT = re.compile(
     r"0[xXbB][0-9A-Fa-f]+|\d+(?:[eE]\d+)?(?:[A-Za-z]|px|em|ms|ns|us|th|nd|rd|st|[KMGkmg]i?[Bb])?"
 )
+# Without a way back: of many capitals, or small letters, there are very many ways to be parted into words.
 _NAME = re.compile(
-    r"[a-z]*(?:[A-Z]{1,4}[a-z]+|[A-Z]{2,8})*(?:[A-Z]|\d{0,4})|[A-Z]+\d{0,3}[A-Z]*"
-    r"|[A-Z]?[a-z]+\d{1,3}(?:[A-Z]?[a-z]+)*|[A-Za-z][A-Za-z0-9]{0,2}"
+    r"[a-z]*+(?>[A-Z][a-z]++|[A-Z]{1,8}(?![a-z]))*+\d{0,4}|[A-Z]++\d{0,3}[A-Z]*+"
+    r"|[A-Z]?[a-z]++\d{1,3}(?:[A-Z]?[a-z]++)*+|[A-Za-z][A-Za-z0-9]{0,2}"
 )
 """A part of an identifier: in camel case, with a number at its end or between words."""
 _BREAKS = ",;([{+-*/%|=<>.:"

@@ -23,8 +23,8 @@ from agenttrace.redaction.values import (
 
 _OPTION = re.compile(
     r"""(?<![^\s"'`(])--?(?P<name>[^\W\d_][\w-]{1,60})(?:[ \t]+|[ \t]*\\\r?\n[ \t]*)(?![-\\])"""
-    rf"""(?:(?P<quote>["'])(?=[^\s"'](?:{JOINED}|(?!(?P=quote))[^\n]){{0,200}}(?P=quote)(?:[\s;|&)\\]|\Z))|["']?)"""
-    rf"""(?P<value>(?(quote)(?:{JOINED}|(?!(?P=quote))[^\n])+|[^\s"']*[^\s"'`]))"""
+    rf"""(?:(?P<quote>["'])(?=[^\s"'](?>{JOINED}|(?!(?P=quote))[^\n]){{0,200}}(?P=quote)(?:[\s;|&)\\]|\Z))|["']?)"""
+    rf"""(?P<value>(?(quote)(?>{JOINED}|(?!(?P=quote))[^\n])+|[^\s"']*[^\s"'`]))"""
 )
 _LISTED = re.compile(
     r"""(?<![\w"'\\])\\{0,20}b?(["'])-{0,2}(?P<name>[^\W\d_][\w.-]{1,60})\\{0,20}\1\s*,\s*(?:\\{0,20}["'](?:[Vv]alue|val|content)\\{0,20}["']\s*:\s*)?"""

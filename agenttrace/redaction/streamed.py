@@ -179,7 +179,10 @@ def may_be_key_in_lines(items: list[Any]) -> bool:
 
 
 def _may_hold_key(items: list[Any]) -> bool:
-    """Returns False only for what has no beginning of a key. For little: each list within lists is asked."""
+    """Returns False for what has no beginning of a key, or one deeper than a piece of a stream has its text.
+
+    For little: each list within lists is asked.
+    """
     level = items
     for _ in range(_DEEPEST_PIECE):
         if any(type(item) is str and "-----BEGIN " in item for item in level):

@@ -132,6 +132,7 @@ def is_dotted_password(name: str, value: str, names: Names) -> bool:
 
 
 _NUMBERED = re.compile(r"_?v?\d{0,2}")
+_LONGEST_NAME = 80
 _LIKE_VARIABLE = re.compile(r"[a-z_]+(?:\d{1,2}[a-z]?)?(?:_[a-z]+)*")
 _WORDS = re.compile(r"(?=[a-z_]*\d)[a-z]{2,20}(?:\d{1,2}[a-z]?)?(?:_[a-z]{2,20}(?:\d{1,2}[a-z]?)?){2,8}")
 
@@ -148,7 +149,9 @@ def is_variable(name: str, value: str, names: Names) -> bool:
         return False
     bare = last.rstrip("0123456789")
     is_same = bare != "" and value.startswith(bare) and _NUMBERED.fullmatch(value, len(bare)) is not None
-    ends_alike = "_" in value and value.endswith(f"_{last.rpartition('_')[2]}")
+    ends_alike = (
+        "_" in value and len(value) <= _LONGEST_NAME and value.endswith(f"_{last.rpartition('_')[2]}")
+    )
     return (
         is_same
         or _WORDS.fullmatch(value) is not None

@@ -119,3 +119,25 @@ def test_what_terraform_prints_is_no_schema():
 def test_a_schema_and_a_field_that_is_not_filled_in_are_left_alone():
     for field in ({"type": "string"}, {"type": "string", "value": ""}, {"type": "string", "value": None}):
         assert Redaction().fields({"password": field}) == {"password": field}
+
+
+JOINED = "'\\''" * 30
+HOSTILE = [
+    f'tool --password "x{JOINED} z',
+    f'mysql -p"x{JOINED} z',
+    f'curl -u "ann:x{JOINED} z',
+    "password=" + "A" * 80 + "1a2(x ok",
+    "password=a1" + "b" * 80 + "9X(x ok",
+    "password=" + "Ab" * 45 + "1a2(x ok",
+    "token = " + "a_" * 60_000 + "A_token",
+    json.dumps({"password": "a", "b": "\\" * 60_000 + "x"}),
+    '"password=' + "\\" * 120_000 + 'x"',
+    "tool --password '" + "'\"'\"'" * 10_000,
+    "Duplicate entry '" * 5_000,
+    "copy a (password) from stdin csv " * 3_000,
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_a_hostile_text_comes_to_an_end(text):
+    assert len(Redaction().text("x", text)) <= len(text) + 20_000
