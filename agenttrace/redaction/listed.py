@@ -46,7 +46,7 @@ LISTED_SIGNS = ('",', "',")
 _ENTRY = re.compile(
     r"""(?<!\w)(?:[Nn]ame|[Kk]ey)["']?[ ]{0,20}[:=][ \t]*["']?(?P<name>[\w.-]{2,60})["']?[ \t]*\r?\n"""
     r"""[ \t]*["']?[Vv]alue["']?[ ]{0,20}[:=][ \t]*(?P<quote>["'])?"""
-    r"""(?P<value>(?(quote)(?:(?!(?P=quote))[^\\\n]|\\.|''){1,4096}(?=(?P=quote))|[^\s"'{}\[\]…][^\s"'…]*))"""
+    r"""(?P<value>(?(quote)(?>''|(?!(?P=quote))[^\\\n]|\\.){1,4096}(?=(?P=quote))|[^\s"'{}\[\]…][^\s"'…]*))"""
     r"""["']?[ \t]*(?=\r?\n|\Z|…\[\+)"""
 )
 """An entry of YAML on two lines, as the environment of a container is written."""

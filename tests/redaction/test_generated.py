@@ -123,6 +123,7 @@ def test_a_schema_and_a_field_that_is_not_filled_in_are_left_alone():
 
 JOINED = "'\\''" * 30
 HOSTILE = [
+    'name: DB_PASSWORD\nvalue: "' + "''" * 40 + "x",
     f'tool --password "x{JOINED} z',
     f'mysql -p"x{JOINED} z',
     f'curl -u "ann:x{JOINED} z',
