@@ -21,7 +21,7 @@ _ESCAPE = re.compile(
 )
 _KEY_OF_LITERALS = re.compile(
     r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-    r"""(?:[A-Za-z0-9+/=:,.()\s"']|-(?!----BEGIN)|\\[nr\\]?){1,20000}?"""
+    r"""(?:[A-Za-z0-9+/=:,.()\s"']|-(?!----BEGIN)|(?>\\[nr\\]?)){1,20000}?"""
     r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 )
 """A private key in one literal or several, one after the other as code joins them."""

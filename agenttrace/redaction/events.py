@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 from agenttrace.core.json_reader import InvalidJSON, lenient_json
 from agenttrace.core.jsonable import to_json
 
-_BEFORE = re.compile(r"(?:(?:event|id|retry):[^\n]{0,200}\r?\n)*data:[ ]?")
+_BEFORE = re.compile(r"(?:(?:event|id|retry):[^\n]{0,200}\n)*data:[ ]?")
 """What stands before the data of a server-sent event."""
 _DONE = "[DONE]"
 """What OpenAI's streams end with."""
 _EVENTS = re.compile(r"(?<=\n)(?=(?:data|event|id|retry):)")
-_BESIDE = re.compile(r"\s*(?:(?:data:[ ]?\[DONE\]|(?:event|id|retry):[^\n]*|:[^\n]*)\s*)*")
+_BESIDE = re.compile(r"\s*+(?:(?:data:[ ]?\[DONE\]|(?:event|id|retry|):[^\n]*+)\s*+)*")
 """What a stream of events has beside those that have data."""
 _EVENTS_AND_LINES = re.compile(r'(?<=\n)(?=(?:data|event|id|retry):|\{")')
 

@@ -22,24 +22,25 @@ behind or below *bearer* is found by its shape."""
 
 _VERB = (
     r"(?:is|was|are|were|be|becomes|ist|war|lautet|est|es|è|é)"
-    r"(?:\s+(?:now|still|just|set\s+to|changed\s+to))?\s*:?|to|(?:set|changed|reset|updated|rotated)\s+to"
-    r"|ha(?:s|ve)\s+been\s+(?:set|changed|reset|updated|rotated)\s+to"
+    r"(?:\s++(?:now|still|just|set\s++to|changed\s++to))?(?:\s*+:)?"
+    r"|to|(?:set|changed|reset|updated|rotated)\s++to"
+    r"|ha(?:s|ve)\s++been\s++(?:set|changed|reset|updated|rotated)\s++to"
 )
 _OF = (
-    r"""\s+(?:for|of)\s+(?:the\s+)?(?:["'][^"'\n]{1,80}["']|[^\s:="']{1,40}(?:\s[^\s:="']{1,20}){0,3}?)"""
-    r"""|[ \t]{1,3}\([^()\n"']{1,40}\)|\s+(?:is|was)\s+generated\s+for\s+[^\s:="']{1,80}"""
+    r"""\s++(?:for|of)\s++(?:the\s++)?(?:["'][^"'\n]{1,80}["']|[^\s:="']{1,40}(?:\s[^\s:="']{1,20}){0,3}?)"""
+    r"""|[ \t]{1,3}\([^()\n"']{1,40}\)|\s++(?:is|was)\s++generated\s++for\s++[^\s:="']{1,80}"""
 )
 """Whose it is: ``password for admin``, ``password (admin)``."""
 _AFTER = re.compile(
     rf"""(?P<rest>\w{{0,20}})(?:
     (?P<of>{_OF})?(?:
-      ["'`*]{{0,3}}\s+(?P<verb>{_VERB})\s+(?:<(?:code|kbd|b|strong|tt|em|samp|mark)>)?
-      |["'`*]{{0,3}}:?["'`*]{{0,3}}\s*(?P<dash>->|→|-|–|—|\.{{3,}}|[|│┃])\s+
+      ["'`*]{{0,3}}\s++(?P<verb>{_VERB})\s++(?:<(?:code|kbd|b|strong|tt|em|samp|mark)>)?
+      |["'`*]{{0,3}}:?["'`*]{{0,3}}\s*+(?P<dash>->|→|-|–|—|\.{{3,}}|[|│┃])\s++
       |(?P<closing></(?:strong|b|label|em|span|code)>)?[*`]{{0,3}}[ \t\u00a0]*(?P<sign>:=|=>|[:=](?!=))
-        (?P<tag></\w{{1,8}}>|\s?<(?:code|kbd|b|strong|tt|em|samp)>)?[*`]{{0,3}}\s*)
+        (?P<tag></\w{{1,8}}>|\s?<(?:code|kbd|b|strong|tt|em|samp)>)?[*`]{{0,3}}\s*+)
     |(?:\\?["']\s?[)\]])?\s{{1,3}}(?P<fallback>or|\|\||\?\?|<-|in\s?\()\s{{0,3}}(?=\\?["'`])
     |\\?["']\s?,\s?(?P<default>default\s?=\s?)(?=\\?["'])
-    |\\?["']\]\s*(?P<key>:?=|:)\s*
+    |\\?["']\]\s*+(?P<key>:?=|:)\s*+
     |(?P<call>(?:\.(?:send_?keys|fill|type|val|set_?value|set_?text|press_?sequentially|input|clear_and_type))?\()(?=\\?["'])
     |[\w-]{{0,20}}\\?["'\]]{{1,4}}(?:\s?\}})?(?P<typed>\){{0,3}}\s{{0,20}}\.\s?(?:\w{{1,20}}\(|value\s?=\s?)|\)?\s?,)\s{{0,20}}(?=\\?["'`])
     |(?P<space>[ \t]{{1,9}}\(?))

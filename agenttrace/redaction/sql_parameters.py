@@ -42,7 +42,7 @@ _TEXTS = r"""\\?'(?P<one>(?:[^'\\\n]|\\[^'\n])*+)(?:\\?'|\Z)|\\?"(?P<two>(?:[^"\
 _ROW = re.compile(
     r"""\((?P<row>(?:[^()'"\n]|\\?'[^'\n]*+'|\\?"[^"\n]*+"|\\?['"][^\n]*\Z){1,20000}+)(?:\)|\Z)"""
 )
-_VALUE = re.compile(rf"""\s*(?:{_TEXTS}|[^,'"()]+)\s*(?:,|\Z)""")
+_VALUE = re.compile(rf"""(?:(?<!\s)\s*+(?:{_TEXTS})\s*+|(?<![^,'"()])[^,'"()]++)(?:,|\Z)""")
 _LONGEST = 20_000
 _ESCAPED_SPACE = re.compile(r"\\[nrt]")
 """As JSON has one within a text."""

@@ -31,7 +31,7 @@ NAME = "claude-code"
 _SPOKEN = frozenset({"user", "assistant"})
 _STARTERS = ("Task", "Agent")
 _NOT_EXECUTED = re.compile(
-    r"\s*(?:<tool_use_error>)?\s*(?:Error: )?(?:No such tool available|InputValidationError|"
+    r"\s*+(?:<tool_use_error>\s*+)?(?:Error: )?(?:No such tool available|InputValidationError|"
     r"The user doesn't want to (?:proceed|take this action))"
 )
 _INTERRUPTED = "[Request interrupted by user"

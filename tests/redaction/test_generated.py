@@ -123,6 +123,12 @@ def test_a_schema_and_a_field_that_is_not_filled_in_are_left_alone():
 
 JOINED = "'\\''" * 30
 HOSTILE = [
+    json.dumps({"key": "-----BEGIN PRIVATE KEY-----\n" + "MIIEvQ\n" * 60 + "[+900 chars]"}),
+    "id: 1\r\n" * 60 + "password=x",
+    "event: a  \n" * 60 + "password=x",
+    "[SQL: INSERT INTO t (password) VALUES (?)] [parameters: (" + "\n" * 10_000 + "x'",
+    "the password for ann is" + " " * 20_000 + "x",
+    "the password" + " " * 20_000 + "is" + " " * 20_000 + "x",
     'name: DB_PASSWORD\nvalue: "' + "''" * 40 + "x",
     f'tool --password "x{JOINED} z',
     f'mysql -p"x{JOINED} z',

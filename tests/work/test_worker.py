@@ -282,7 +282,7 @@ def test_a_late_worker_stores_nothing(store):
         assert work(store, [rule()]).done == 1
         return 1.0
 
-    late = Worker(store, [rule(overtaken)])
+    late = Worker(store, [rule(overtaken)], concurrency=1)  # or it might itself take what fell due
     asyncio.run(late.run(once=True))
     assert (late.counts.lost, late.counts.done) == (1, 0)
     assert scores(store, 7) == [("long enough", 0.0)]
