@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import zlib
+from io import BytesIO
 
 ENCODINGS = ("identity", "gzip", "deflate")
 
@@ -26,36 +28,36 @@ def unpacked(body: bytes, encoding: str, most: int) -> bytes:
         content = _members(body, most)
     else:
         try:
-            content, _ = _inflated(body, zlib.MAX_WBITS, most)
+            content = _inflated(body, zlib.MAX_WBITS, most)
         except zlib.error:
-            content, _ = _inflated_safely(body, -zlib.MAX_WBITS, most)
+            content = _inflated_bare(body, most)
     if len(content) > most:
         raise TooLong(f"got more than {most:,} bytes, unpacked")
     return content
 
 
 def _members(body: bytes, most: int) -> bytes:
-    parts: list[bytes] = []
-    room = most + 1
-    while True:
-        part, body = _inflated_safely(body, zlib.MAX_WBITS | 16, room - 1)
-        parts.append(part)
-        room -= len(part)
-        if not body.strip(b"\0") or room <= 0:
-            return b"".join(parts)
-
-
-def _inflated_safely(body: bytes, wbits: int, most: int) -> tuple[bytes, bytes]:
+    """What the members of gzip hold, of it at most `most` bytes and one; the body is gone through once."""
     try:
-        return _inflated(body, wbits, most)
+        with gzip.GzipFile(fileobj=BytesIO(body)) as file:
+            return file.read(most + 1)
+    except EOFError:
+        raise ValueError("got a body that is cut") from None
+    except (OSError, zlib.error) as error:
+        raise ValueError(f"got a body that is damaged: {error}") from None
+
+
+def _inflated_bare(body: bytes, most: int) -> bytes:
+    try:
+        return _inflated(body, -zlib.MAX_WBITS, most)
     except zlib.error as error:
         raise ValueError(f"got a body that is damaged: {error}") from None
 
 
-def _inflated(body: bytes, wbits: int, most: int) -> tuple[bytes, bytes]:
-    """What a stream holds, of it at most `most` bytes and one; the bytes that follow it."""
+def _inflated(body: bytes, wbits: int, most: int) -> bytes:
+    """What a stream holds, of it at most `most` bytes and one."""
     stream = zlib.decompressobj(wbits)
     content = stream.decompress(body, most + 1)
     if len(content) <= most and not stream.eof:
         raise ValueError("got a body that is cut")
-    return content, stream.unused_data
+    return content
