@@ -91,6 +91,9 @@ _COMMANDS = (
     ("mongo", _after(r"mongo\w*", r"-p_")),
     ("sqlplus", _after("sqlplus", r"[\w.-]+/")),
     ("aws", _after("aws_configure_set", r"[\w.-]*(?:secret.access.key|session.token)_")),
+    ("rclone", _after("rclone_config", r"(?:secret\x5faccess\x5fkey|pass(?:word)?2?|token|key)(?:_|=)")),
+    ("lftp", _after("lftp", r"-u_?[\"']?[^\s,\"']+,")),
+    ("freerdp", _after(r"[wx]?l?freerdp3?", "/p:")),
     ("keytool", _after("keytool", r"-(?:store|key)pass_")),
     ("aws", _after(r"aws_(?:ssm|secretsmanager)_[\w-]+", r"--(?:value|secret-string)(?:_|=)")),
     ("keyvault", _after("az_keyvault_secret_set", r"--value(?:_|=)")),
@@ -102,7 +105,11 @@ _COMMANDS = (
         ),
     ),
     ("twine", _after("twine_(?:upload|register)", "-p_")),
-    ("usermod", _after("usermod", "-p_")),
+    ("user", _after("user(?:mod|add)", "-p_")),
+    (
+        "rabbitmqctl",
+        _after("rabbitmqctl", r"(?:add\x5fuser|change\x5fpassword|authenticate\x5fuser)_[^\s\"']+_"),
+    ),
     ("ssh-keygen", _after("ssh-keygen", "-[NP]_")),
     ("snmp", _after(r"snmp\w+", "-[AX]_")),
     (" -a", _after("https?|xhs?", r"-a_?[\"']?[^\s:\"']+:")),
@@ -110,6 +117,7 @@ _COMMANDS = (
     ("config", _after("npm_config_set", r"[\w./:@-]*(?:authToken|\x5fpassword|\x5fauth)(?:_|=)")),
     ("config", _after("poetry_config", r"(?:http-basic\.[\w.-]+_[^\s\"']+|pypi-token\.[\w.-]+)_")),
     ("\\", _after("net_use", r"\\\\[\w.$\\-]+_(?:/user:[^\s\"']+_)?(?!/)")),
+    ("net user", _after("net_user", r"[^\s/\"']+_(?!/)")),
     ("securestring", re.compile(rf"(?i)ConvertTo-SecureString(?:\s+-String)?\s+{_VALUE}")),
     ("|", _piped(r"[\w.-]+:", "chpasswd")),
     ("|", _piped("", r"sudo\s+(?:-\w+\s+)*-\w*S\b")),
@@ -117,7 +125,9 @@ _COMMANDS = (
 )
 """What is in each text with such a command, in lower case, and how the password is found."""
 
-_WORDS_WITHOUT_OPTION = frozenset({"sqlplus", "configure", "config", "login", "use", "redis-cli"})
+_WORDS_WITHOUT_OPTION = frozenset(
+    {"sqlplus", "configure", "config", "login", "use", "redis-cli", "rabbitmqctl", "xfreerdp", "user"}
+)
 """What a command has among its arguments, if it takes a secret without an option."""
 
 _SIGNS = tuple(dict.fromkeys(sign for sign, _ in _COMMANDS))
@@ -143,6 +153,9 @@ def may_have_command(lowered: str, has_hyphen: bool = True) -> bool:
         "login " in lowered
         or "config" in lowered
         or "sqlplus" in lowered
+        or "rabbitmqctl" in lowered
+        or "freerdp" in lowered
+        or "net user" in lowered
         or ("|" in lowered and ("sudo" in lowered or "chpasswd" in lowered))
         or ("\\" in lowered and "net use" in lowered)
     )

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 from agenttrace.core.marks import REDACTED
+from agenttrace.redaction.calls import CALLS, CONNECTED, CONNECTIONS, LOGGED_IN, PASSWORD_SET
 from agenttrace.redaction.commands import JOINED
 from agenttrace.redaction.fields import name_of_field
-from agenttrace.redaction.markup import CELL, FLOW, MARKUP, NAMED_ELEMENT, SNAPSHOT
-from agenttrace.redaction.naming import Names, may_be_word
+from agenttrace.redaction.markup import BROKEN_LINE, CELL, FLOW, MARKUP, NAMED_ELEMENT, SNAPSHOT
+from agenttrace.redaction.naming import Names, hides_all, may_be_word
 from agenttrace.redaction.values import (
     ends_opaque,
     is_class,
@@ -31,25 +32,17 @@ _LISTED = re.compile(
     r"""\\{0,20}[brfu]?(?P<quote>["'])(?!\[redacted\])(?P<value>(?:(?!(?P=quote)|\\["'])[\s\S])+)"""
 )
 
-CALLED = re.compile(
-    r"""(?i)(?P<name>auth|log_?in|sign_?in|authenticate|set_?credentials)\(\s{0,20}"""
-    r"""\\{0,20}[brfu]?["'][^"'\n\\]{1,100}\\{0,20}["']\s{0,20},\s{0,20}\\{0,20}[brfu]?["'](?!\[redacted\])(?P<value>(?:[^"'\\\n]|\\(?!["']))+)"""
-)
-"""A user and a password among the arguments of a call: ``HTTPBasicAuth("ann", "…")``."""
-PASSWORD_SET = re.compile(
-    r"""(?i)(?P<name>set_password)\((?:\s{0,20}\\{0,20}["'][^"'\n\\]{0,100}\\{0,20}["']\s{0,20},){1,2}\s{0,20}\\{0,20}["'](?!\[redacted\])(?P<value>[^"'\\\n]+)"""
-)
-"""A password that is put by: ``keyring.set_password("service", "ann", "…")``."""
-CALLS = ("uth(", "ogin(", "ogIn(", "og_in(", "ignin(", "ignIn(", "ign_in(", "uthenticate(", "redentials(")
-"""What stands in each text with such a call."""
 LISTED_SIGNS = ('",', "',")
 _ENTRY = re.compile(
-    r"""(?<!\w)(?:[Nn]ame|[Kk]ey)["']?[ ]{0,20}[:=][ \t]*["']?(?P<name>[\w.-]{2,60})["']?[ \t]*\r?\n"""
-    r"""[ \t]*["']?[Vv]alue["']?[ ]{0,20}[:=][ \t]*(?P<quote>["'])?"""
+    r"""(?<!\w)(?:[Nn]ame|[Kk]ey)["']?[ ]{0,20}[:=][ \t]*["']?(?P<name>[\w.-]{2,60})["']?[ \t]*"""
+    r"""(?:#[^\n]{0,200})?\r?\n"""
+    r"""(?:[ \t]*+(?:#|(?:description|type|secret|sensitive|required|masked|protected):)"""
+    r"""[^\n]{0,200}\n){0,4}"""
+    r"""[ \t]*["']?[Vv]alue["']?[ ]{0,20}[:=][ \t]*(?:[|>][+-]?[ \t]*\r?\n[ \t]*)?(?P<quote>["'])?"""
     r"""(?P<value>(?(quote)(?>''|(?!(?P=quote))[^\\\n]|\\.){1,4096}(?=(?P=quote))|[^\s"'{}\[\]…][^\s"'…]*))"""
     r"""["']?[ \t]*(?=\r?\n|\Z|…\[\+)"""
 )
-"""An entry of YAML on two lines, as the environment of a container is written."""
+"""An entry of YAML on two lines, as a container's environment is written; comments may be between."""
 _INVALID = re.compile(
     r"""(?m)^[ \t]{0,40}(?P<name>[\w.-]{1,200})\r?\n[ \t]+[^\n]{1,1000}?, input_value=(?P<quote>["'])?"""
     r"""(?P<value>(?(quote)(?:(?!(?P=quote))[^\\\n…]|\\.){1,1000}|[^\s,\]{\['"][^,\]\n]{0,200}))"""
@@ -86,7 +79,8 @@ FORMS = (
     ("=", ("default=",), _DEFAULT),
     ("=", ('variable "',), _VARIABLE),
     (",", LISTED_SIGNS, _LISTED),
-    (",", CALLS, CALLED),
+    (",", CALLS, LOGGED_IN),
+    (",", CONNECTIONS, CONNECTED),
     (",", ("set_password(",), PASSWORD_SET),
 )
 """The forms, each with punctuation, and signs of which one, that are in every text that has it."""
@@ -122,7 +116,7 @@ def _is_secret(match: re.Match[str], pattern: re.Pattern[str], names: Names) -> 
     if pattern is SNAPSHOT:
         name = name_of_field(match["name"], names)
         return name is not None and names.hides(name, value) and not says_something(value)
-    if pattern in (CALLED, PASSWORD_SET):
+    if pattern in (LOGGED_IN, PASSWORD_SET, CONNECTED):
         return names.is_secret("password") and (is_opaque(value) or is_phrase(value))
     if not _hides(names, last_name(match["name"]), value):
         return False
@@ -130,16 +124,24 @@ def _is_secret(match: re.Match[str], pattern: re.Pattern[str], names: Names) -> 
         return is_opaque(value) and not (pattern is FLOW and is_name(value))
     if pattern in (_ENTRY, _ENTRY_BACKWARDS):
         return not says_something(value) and (" " not in value or is_phrase(value))
-    if pattern is CELL and match["cell"] not in _OF_TABLES:
-        return is_made_up(value) and not is_measure(value.lstrip("@"))
-    if pattern in (CELL, NAMED_ELEMENT):
-        return is_opaque(value)
+    if pattern in (CELL, NAMED_ELEMENT, BROKEN_LINE):
+        return _is_shown(match, pattern)
     if pattern not in (_OPTION, _LISTED):
         return True
     if pattern is _LISTED and _is_another_name(last_name(match["name"]), value, names):
         return False
+    if pattern is _OPTION and hides_all(match["name"], names):
+        return True
     is_word = is_name(value) or not ends_opaque(value)
     return not is_word or _is_word_of_option(match, value, names)
+
+
+def _is_shown(match: re.Match[str], pattern: re.Pattern[str]) -> bool:
+    """Returns True for a secret beside its name in a page: outside of tables words may stand there."""
+    value = match["value"]
+    if pattern is NAMED_ELEMENT or (pattern is CELL and match["cell"] in _OF_TABLES):
+        return is_opaque(value)
+    return is_made_up(value) and not is_measure(value.lstrip("@"))
 
 
 def _is_another_name(name: str, value: str, names: Names) -> bool:

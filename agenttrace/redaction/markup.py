@@ -21,6 +21,17 @@ CELL = re.compile(
     r"""<(?P<cell>t[hd]|dt|span|strong|b|label|div|p)\b[^<>]{0,100}>\s{0,9}(?:<\w+>)?(?P<name>[^<>]{2,60}?)\s{0,9}:?(?:</\w+>)?\s{0,9}</(?P=cell)>"""
     r""":?\s{0,20}<(?:td|dd|span|code|kbd|samp|div|p|b|strong)\b[^<>]{0,100}>\s{0,9}(?:<\w+>)?(?P<value>[^<>\s]{1,4096})"""
 )
+BROKEN_LINE = re.compile(
+    r"""(?<![\w-])(?P<name>[A-Za-z][\w-]{1,40}(?:[ ][\w-]{1,20}){0,2}):\s{0,9}(?:</\w{1,9}>\s{0,9})?"""
+    r"""<br\s?/?>\s{0,20}(?:<\w{1,9}>)?(?P<value>[^<>\s]{1,4096})"""
+)
+"""``Password:<br/>…``, as a letter in HTML has it."""
+HEREDOC = re.compile(
+    r"""(?<![\w-])(?P<name>[A-Za-z][\w-]{1,60})["']?[ \t]{0,20}[:=][ \t]{0,20}<<[-~]?["']?"""
+    r"""(?P<tag>[A-Z]\w{1,30})["']?[ \t]*\r?\n"""
+    r"""[ \t]*(?P<value>[^\n]{1,4096}(?:\n[^\n]{0,4096}){0,60}?)(?=\r?\n[ \t]*(?P=tag)\b)"""
+)
+"""``password = <<EOT`` and the lines below, in HCL and Ruby."""
 PARAMETER = re.compile(
     r"""(?:Parameter)?(?:[Kk]ey|[Nn]ame)=["']?(?P<name>[\w.-]{2,60})["']?,[ ]?"""
     r"""(?:Parameter)?[Vv]alue=["']?(?P<value>[^\s,"'{}\[\]]+)"""
@@ -56,6 +67,9 @@ MARKUP = (
     ("</", ("</",), NAMED_ELEMENT),
     ("</", ("</td>", "</th>", "</dt>", "</span>", "</strong>", "</b>", "</label>", "</div>", "</p>"), CELL),
     ("</", ("<key>", "<Key>", "<name>", "<Name>"), PROPERTY),
+    ("<", ("<br",), BROKEN_LINE),
+    ("=", ("<<",), HEREDOC),
+    (":", ("<<",), HEREDOC),
     ("=", ("alue=",), PARAMETER),
     (":", ("alue:",), FLOW),
     ("-", ("form-data",), PART),

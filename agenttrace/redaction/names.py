@@ -146,7 +146,7 @@ NAMES: tuple[NameRule, ...] = (
             "pgp gpg master deploy license licence hmac aes rsa ecdsa ed25519 des storage shared auth access "
             "session functions function host ca tls ssl server app application service admin root db database fernet "
             "jwt cookie webhook integration ingest live test prod production sandbox restricted "
-            "client consumer bot sas age dkim wireguard wg psk vault kms  push "
+            "client consumer bot sas age dkim wireguard wg psk preshared vault kms  push "
             "fcm apns vapid recovery backup unlock security developer dev partner merchant publishable"
             " openai anthropic claude azure gemini google gcp palm vertex bedrock aws mistral cohere groq xai grok "
             "deepseek perplexity together fireworks replicate openrouter huggingface hf nvidia voyage jina tavily "
@@ -279,8 +279,9 @@ def _rule_of(bare: str, words: list[str]) -> NameRule | None:
         if rule.words == ("token",) and _is_harmless_token(bare, rule):
             return None
         return rule
+    joined = "".join(words[-3:-1])  # ``openAIKey``: some write one word as two
     for rule in _AFTER.get(last, ()):
-        if before in rule.before and not set(words) & set(rule.unless):
+        if (before in rule.before or joined in rule.before) and not set(words) & set(rule.unless):
             return rule
     for rule in _ENDING:
         if bare.endswith(rule.words):

@@ -26,4 +26,9 @@ _PASSWORD = re.compile(
 
 def may_be_word(name: str, names: Names) -> bool:
     """Returns True if a value of this secret name may be a word: a password's, or a user's own name."""
-    return _PASSWORD.search(name) is not None or names.hides(name, False)  # no name of ours hides a flag
+    return _PASSWORD.search(name) is not None or hides_all(name, names)
+
+
+def hides_all(name: str, names: Names) -> bool:
+    """Returns True for a user's own name, and for each at the level *strict*: any value is taken out."""
+    return names.hides(name, False)  # no name of ours hides a flag

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from difflib import get_close_matches
 from functools import partial
 from typing import Any, Literal, get_args
 
@@ -23,6 +24,8 @@ Without = Callable[[str], tuple[str, int]]
 """Returns a text without what is looked for, and how many were found."""
 
 _ALL = "personal"
+_MISSPELT = 0.7
+"""How alike a word and a kind are, from 0 to 1, for the word to be meant as that kind."""
 
 
 def checked(names: Any, option: str) -> list[str]:
@@ -76,6 +79,12 @@ def asks_for_cards(level: Any, shapes: Any, except_: frozenset[str]) -> bool:
 
 
 def _without_pattern(shape: Any) -> Without:
+    is_word = isinstance(shape, str) and re.fullmatch(r"[A-Za-z_-]+", shape) is not None
+    if is_word and (close := get_close_matches(shape.lower(), (*KINDS, _ALL), n=1, cutoff=_MISSPELT)):
+        raise ConfigError(
+            f"shapes are {', '.join(KINDS)}, {_ALL} or a regular expression; got {shape!r}: "
+            f"write {close[0]!r}, or re.compile({shape!r}) for that word"
+        )
     try:
         pattern = re.compile(shape) if isinstance(shape, str) and shape else shape
     except re.error as error:

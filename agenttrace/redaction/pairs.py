@@ -10,7 +10,7 @@ from agenttrace.core.marks import REDACTED, bytes_of, spelled
 from agenttrace.redaction.commands import may_be_command, places_in_arguments
 from agenttrace.redaction.fields import FIELDS, TYPED, name_of_field, typed_secrets
 from agenttrace.redaction.lines import may_be_lines
-from agenttrace.redaction.naming import Names, may_be_word
+from agenttrace.redaction.naming import Names, hides_all, may_be_word
 from agenttrace.redaction.shown import is_secret_path
 from agenttrace.redaction.sql_parameters import secret_parameters
 from agenttrace.redaction.tables import COLUMNS, ROWS, is_list, places_below_titles, without_columns_beside
@@ -54,6 +54,7 @@ NAMED_BESIDE = frozenset(
         "dtype",
         "sql",
         "statement",
+        "rows",
         *COLUMNS,
         *FIELDS,
     }
@@ -162,6 +163,8 @@ def _is_named(name: str, value: str, names: Names) -> bool:
         return False
     if not names.hides(bare, value) or value[:2] == "--":
         return False
+    if is_option and hides_all(bare, names):
+        return True
     if is_measure(value) or (is_class(bare) and is_class(value)):
         return False
     if not is_name(value) and ends_opaque(value):

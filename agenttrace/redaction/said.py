@@ -40,7 +40,7 @@ _AFTER = re.compile(
         (?P<tag></\w{{1,8}}>|\s?<(?:code|kbd|b|strong|tt|em|samp)>)?[*`]{{0,3}}\s*+)
     |(?:\\?["']\s?[)\]])?\s{{1,3}}(?P<fallback>or|\|\||\?\?|<-|in\s?\()\s{{0,3}}(?=\\?["'`])
     |\\?["']\s?,\s?(?P<default>default\s?=\s?)(?=\\?["'])
-    |\\?["']\]\s*+(?P<key>:?=|:)\s*+
+    |\\?["']\]\s*+(?P<key>=>|:?=|:)\s*+(?:string\(\d{{1,6}}\)\s)?
     |(?P<call>(?:\.(?:send_?keys|fill|type|val|set_?value|set_?text|press_?sequentially|input|clear_and_type))?\()(?=\\?["'])
     |[\w-]{{0,20}}\\?["'\]]{{1,4}}(?:\s?\}})?(?P<typed>\){{0,3}}\s{{0,20}}\.\s?(?:\w{{1,20}}\(|value\s?=\s?)|\)?\s?,)\s{{0,20}}(?=\\?["'`])
     |(?P<space>[ \t]{{1,9}}\(?))

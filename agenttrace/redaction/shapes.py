@@ -363,7 +363,7 @@ SHAPES: tuple[Shape, ...] = (
         "bearer token",
         "RFC 6750",
         ("bearer",),
-        re.compile(rf"{BEGIN}(?i:bearer\s+[A-Za-z0-9._~+/-]{{16,}}=*)"),
+        re.compile(rf"""{BEGIN}(?i:bearer(?:\s+|[ ]?["'`]\s?[+.]\s?["'`])[A-Za-z0-9._~+/-]{{16,}}=*)"""),
         0,
         random=True,
     ),
@@ -376,6 +376,36 @@ SHAPES: tuple[Shape, ...] = (
             r"[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|\Z)"
         ),
         0,
+    ),
+    Shape(
+        "token alone in a URL",
+        "GitHub, Gitea",
+        ("://",),
+        re.compile(
+            r"(://)(?=[^\s/@]{0,60}\d)(?:[A-Za-z0-9]{36,128}|(?=[^\s/@]{0,60}[a-z])(?=[^\s/@]{0,60}[A-Z])[\w-]{24,128})"
+            r"(?=:?@[\w.-]+)"
+        ),
+        0,
+        replacement=rf"\1{REDACTED}",
+        needs="@",
+    ),
+    Shape(
+        "credentials of SMTP",
+        "RFC 4954",
+        ("auth plain ", "auth login "),
+        re.compile(r"(?i)\b(auth (?:plain|login) )(?!\[redacted\])[A-Za-z0-9+/]{8,}={0,2}(?![\w/+])"),
+        replacement=rf"\1{REDACTED}",
+    ),
+    Shape(
+        "recovery words of a wallet",
+        "BIP-39",
+        ("mnemonic", " phrase", "_phrase", "-phrase"),
+        re.compile(
+            r"(?i)((?:mnemonic|(?:seed|recovery|secret|backup)[ _-]phrase)[\"'`*]{0,3}\s{0,3}(?:[:=]|is:?)\s{1,3}[\"'`]?)"
+            r"(?:[a-z]{3,8} ){11,23}[a-z]{3,8}\b"
+        ),
+        0,
+        replacement=rf"\1{REDACTED}",
     ),
     Shape(
         "PuTTY private key",

@@ -17,6 +17,8 @@ SIGNS = (
     "[no key",
     "duplicate entry ",
     "parameters: $1",
+    *("execute(", "executemany(", ".query("),
+    *(" in (", " in(", " like "),
 )
 """One of these stands in each such text, in lower case."""
 _STATEMENT = re.compile(
@@ -27,6 +29,14 @@ _ECHO = re.compile(
     r"\[(?:generated in|cached since|no key|raw sql|caching disabled)[^\]\n]{0,80}\] ?(?P<values>[(\[].*)"
 )
 """A statement and its parameters as SQLAlchemy logs them."""
+_EXECUTED = re.compile(
+    r"""(?i)(?:\bexecute(?:many)?|\.query)\(\s{0,200}(?:\w+,\s?)?(?:text\(\s{0,9})?[rbuf]{0,2}(?P<quote>"{3}|'{3}|["'`])"""
+    r"""(?P<sql>\s{0,200}(?:insert|update|select|delete|merge|replace|alter|create)\s(?:(?!(?P=quote))[^\[\]]){1,4000})"""
+    r"""(?P=quote)\)?\s{0,200},\s{0,200}"""
+    r"""(?P<values>\[\s{0,99}(?:\((?:[^()'"]|\\?'[^'\n]*+'|\\?"[^"\n]*+")*+\),?\s{0,99}){1,100}+"""
+    r"""|[(\[](?:[^()\[\]'"]|\\?'[^'\n]*+'|\\?"[^"\n]*+")*+[)\]])"""
+)
+"""A statement and its parameters in code."""
 _PLACEHOLDER = (
     r"(?:\?|(?<![:\w]):)(?P<numbered>\d{1,4})\b|\?|%s|%\((?P<pyformat>\w+)\)s|\$(?P<number>\d{1,4})"
     r"|(?<![:\w])[:@](?P<named>[A-Za-z_]\w*)"
@@ -42,6 +52,8 @@ _TEXTS = r"""\\?'(?P<one>(?:[^'\\\n]|\\[^'\n])*+)(?:\\?'|\Z)|\\?"(?P<two>(?:[^"\
 _ROW = re.compile(
     r"""\((?P<row>(?:[^()'"\n]|\\?'[^'\n]*+'|\\?"[^"\n]*+"|\\?['"][^\n]*\Z){1,20000}+)(?:\)|\Z)"""
 )
+_ROW_IN_CODE = re.compile(r"""[(\[](?P<row>(?:[^()\[\]'"]|\\?'[^'\n]*+'|\\?"[^"\n]*+"){1,20000}+)[)\]]""")
+"""The same in code, also in brackets, and on several lines."""
 _VALUE = re.compile(rf"""(?:(?<!\s)\s*+(?:{_TEXTS})\s*+|(?<![^,'"()])[^,'"()]++)(?:,|\Z)""")
 _LONGEST = 20_000
 _ESCAPED_SPACE = re.compile(r"\\[nrt]")
@@ -60,6 +72,13 @@ _NUMBERED = re.compile(r"\$(?P<number>\d{1,4}) = '(?P<value>(?:[^'\n]|'')*)")
 """A statement and its parameters as PostgreSQL logs them."""
 _KEY = re.compile(r"""\((?P<columns>[\w", ]{1,400})\)=\((?P<values>[^()\n]{1,1000})(?:\)|\Z)""")
 
+_COMPARED = re.compile(
+    r"""(?i)(?<!\w)(?P<column>\w{2,60})["`\]]?\s{1,9}(?:not\s{1,9})?(?:(?P<list>in\s?\(\s{0,99})|i?like\s{1,9})"""
+    r"""(?=[nbe]?\\?['"])"""
+)
+_COMPARED_TO = re.compile(rf"""[NnBbEe]?(?:{_TEXTS})\s{{0,99}}(?P<more>,\s{{0,99}})?""")
+"""What a column of a statement is compared to: ``password IN ('…', '…')``, ``token LIKE '…%'``."""
+
 _ONE_KEY = re.compile(
     r"""\((?P<columns>"?\w{1,63}"?)\)=\((?P<values>[^\n]{1,300}?)\) """
     r"""(?:already exists|is not present|is still)"""
@@ -70,9 +89,9 @@ _ONE_KEY = re.compile(
 def without_sql_parameters(text: str, names: Names) -> tuple[str, int]:
     """The text without secret parameters and keys, and how many were found."""
     places: list[tuple[int, int]] = []
-    for pattern in (_STATEMENT, _ECHO):
+    for pattern in (_STATEMENT, _ECHO, _EXECUTED):
         for statement in pattern.finditer(text):
-            places += _parameters(text, statement, names)
+            places += _parameters(text, statement, names, _ROW_IN_CODE if pattern is _EXECUTED else _ROW)
     for key in _ONE_KEY.finditer(text):
         if _is_secret(key["columns"].strip('"'), key["values"], names):
             places.append(key.span("values"))
@@ -84,6 +103,7 @@ def without_sql_parameters(text: str, names: Names) -> tuple[str, int]:
                 first = text.index(value.strip(), begin)
                 places.append((first, first + len(value.strip())))
             begin += len(value) + 1
+    places += _compared(text, names)
     places += _repeated(text, names)
     pieces: list[str] = []
     done = 0
@@ -92,6 +112,23 @@ def without_sql_parameters(text: str, names: Names) -> tuple[str, int]:
             pieces += (text[done:first], REDACTED)
             done = last
     return ("".join((*pieces, text[done:])), len(pieces) // 2) if pieces else (text, 0)
+
+
+def _compared(text: str, names: Names) -> list[tuple[int, int]]:
+    """Where secrets stand to which a column is compared."""
+    places: list[tuple[int, int]] = []
+    for column in _COMPARED.finditer(text):
+        if not names.is_secret(column["column"]):
+            continue
+        place = column.end()
+        while (value := _COMPARED_TO.match(text, place)) is not None:
+            kind = "one" if value["one"] is not None else "two"
+            if _is_secret(column["column"], value[kind].strip("%"), names):
+                places.append(value.span(kind))
+            if value["more"] is None or column["list"] is None:
+                break
+            place = value.end()
+    return places
 
 
 def _repeated(text: str, names: Names) -> list[tuple[int, int]]:
@@ -167,13 +204,15 @@ def _columns_of(sql: str) -> list[tuple[int | str, str]]:
     return placeholders
 
 
-def _parameters(text: str, statement: re.Match[str], names: Names) -> list[tuple[int, int]]:
+def _parameters(
+    text: str, statement: re.Match[str], names: Names, rows: re.Pattern[str]
+) -> list[tuple[int, int]]:
     by_place = {key: column for key, column in _columns_of(statement["sql"]) if type(key) is int}
     columns = [by_place.get(place, "") for place in range(max(by_place, default=-1) + 1)]
     if not any(map(names.is_secret, columns)):
         return []
     places: list[tuple[int, int]] = []
-    for row in _ROW.finditer(text, *statement.span("values")):
+    for row in rows.finditer(text, *statement.span("values")):
         for column, value in zip(columns, _VALUE.finditer(text, *row.span("row")), strict=False):
             kind = "one" if value["one"] is not None else "two"
             if value[kind] and _is_secret(column, value[kind], names):

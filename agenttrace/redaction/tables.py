@@ -11,10 +11,19 @@ from agenttrace.redaction.values import is_name, is_opaque, is_placeholder
 COLUMNS = (
     *("columns", "header", "headers", "fields", "column_names", "columnNames"),
     *("schema", "cols", "keys", "meta", "fieldnames"),
+    *("Columns", "columnMetadata", "ColumnMetadata", "ResultSetMetadata", "resultSetMetaData"),
 )
-ROWS = ("data", "rows", "values", "records")
-_TITLES = ("name", "field", "key", "id", "label", "title", "header", "Name", "column_name")
+_HEADS = (*COLUMNS, "description")
+"""Python's DB-API calls the columns of a cursor its description, which elsewhere is a text."""
+ROWS = ("data", "rows", "values", "records", "Rows", "Records", "data_array")
+"""Some in the words of Kusto, Athena, RDS, Redshift, Snowflake and Databricks, whose answers are tables."""
+_TITLES = (
+    *("name", "field", "key", "id", "label", "title", "header"),
+    *("Name", "column_name", "columnName", "ColumnName"),
+)
 """What a column's name is called, where a column is a mapping."""
+_HEADS_WITHIN = ("fields", "ColumnInfo", "rowType", "columns")
+"""Under what the columns stand in what tells of them."""
 _LONGEST_TITLE = 64
 
 
@@ -25,8 +34,10 @@ def is_list(value: Any) -> bool:
 
 def without_columns_beside(table: Mapping[str, Any], rows: Any, names: Names, taken_out: Any) -> Any:
     """The rows of a table without the values of its secret columns, or of secret names in its index."""
-    is_table = any(key in table for key in COLUMNS)
-    columns: Any = next((heads for key in COLUMNS if is_list(heads := _heads(table.get(key)))), [])
+    columns: Any = next((heads for key in _HEADS if is_list(heads := _heads(table.get(key)))), [])
+    is_table = bool(columns) or any(key in table for key in COLUMNS)
+    if not is_table and "rows" in table and "index" not in table:
+        return rows
     titles = [_secret_title(column, names) for column in (columns if is_table else [table.get("name")])]
     labels: Any = table.get("index")
     is_labelled = is_list(labels) and len(labels) == len(rows)
@@ -57,8 +68,10 @@ def without_columns_beside(table: Mapping[str, Any], rows: Any, names: Names, ta
 
 
 def _heads(columns: Any) -> Any:
-    """The columns, which a schema may hold under `fields`."""
-    return columns.get("fields") if type(columns) is dict else columns
+    """The columns, which a schema or other metadata may hold."""
+    if type(columns) is not dict:
+        return columns
+    return next((columns[key] for key in _HEADS_WITHIN if key in columns), None)
 
 
 def _for_each(titles: Sequence[str | None], row: Sequence[Any]) -> list[str | None]:
@@ -71,7 +84,7 @@ def _secret_title(column: Any, names: Names) -> str | None:
     if type(column) is dict:
         titles = [column[key] for key in _TITLES if key in column]
     else:
-        titles = [column[-1]] if is_list(column) and column else [column]
+        titles = [column[-1], column[0]] if is_list(column) and column else [column]
     return next((title for title in titles if _is_secret_title(title, names)), None)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Collection
 
 from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.brackets import end_of_brackets, is_secret_data
+from agenttrace.redaction.calls import CALLS, CONNECTIONS
 from agenttrace.redaction.declared import declared_name, name_in_brackets
 from agenttrace.redaction.escaped import with_blanks
 from agenttrace.redaction.expressions import end_of_name, text_in_expression, value_among
@@ -22,7 +23,7 @@ from agenttrace.redaction.headers import (
 from agenttrace.redaction.html_attributes import SIGNS as ATTRIBUTE_SIGNS
 from agenttrace.redaction.html_attributes import without_attributes
 from agenttrace.redaction.in_brackets import without_lists
-from agenttrace.redaction.listed import CALLS, FORMS, without_form
+from agenttrace.redaction.listed import FORMS, without_form
 from agenttrace.redaction.name_before import WINDOW, name_before
 from agenttrace.redaction.names import NAME_SIGNS, OF_OTHER_ALPHABETS
 from agenttrace.redaction.naming import Names, may_be_word
@@ -90,6 +91,7 @@ _LONGEST_CUT = 120
 _LONGEST_LINE = 200
 _QUOTES = ("'", '"')
 _IN_CALL = (",", ")")
+_CONNECTIONS = tuple(map(str.lower, CONNECTIONS))
 
 
 def may_have_names(marks: str, lowered: str, signs: tuple[str, ...]) -> bool:
@@ -107,7 +109,7 @@ def has_sign(lowered: str, signs: tuple[str, ...]) -> bool:
         has_any(NAME_SIGNS, lowered)
         or has_any(signs, lowered)
         or (not lowered.isascii() and has_any(OF_OTHER_ALPHABETS, lowered))
-        or ("(" in lowered and has_any(CALLS, lowered))
+        or ("(" in lowered and (has_any(CALLS, lowered) or has_any(_CONNECTIONS, lowered)))
     )
 
 
@@ -263,7 +265,7 @@ class _Reader:
             cookies = cookies_at(text, begin)
             return begin if cookies is None else self._take(*cookies)
         done = self._bare_value(name, separator, place, begin)
-        is_assigned = done == begin and "=" in text[place : place + 2]
+        is_assigned = done == begin and ("=" in text[place : place + 2] or text.startswith("<%=", begin))
         return self._in_expression(name, place, begin) if is_assigned else done
 
     def _in_expression(self, name: str, place: int, begin: int) -> int:

@@ -217,6 +217,7 @@ def hides(rule: NameRule | None, name: str, value: Any) -> bool:
             and not is_schema(value)
             and value not in _MATCHERS
             and not _is_route(rule, value)
+            and not _is_package(value)
         )
     if kind is list:
         if "auth" in rule.words and all(type(item) is str and not is_opaque(item) for item in value):
@@ -247,6 +248,22 @@ def _is_route(rule: NameRule, value: dict[Any, Any]) -> bool:
     )
 
 
+def _is_package(value: dict[Any, Any]) -> bool:
+    """Returns True for an entry of a lock file: npm has packages such as `cookie` and `jsonwebtoken`."""
+    version = value.get("version")
+    return type(version) is str and _VERSION.fullmatch(version) is not None and _OF_PACKAGES.issuperset(value)
+
+
+_OF_PACKAGES = frozenset(
+    re.findall(
+        r"\w+",
+        "version resolved integrity dependencies requires license engines dev peer devOptional optional bin"
+        " funding peerDependencies peerDependenciesMeta extraneous optionalDependencies devDependencies"
+        " overridden invalid problems hasInstallScript hasShrinkwrap inBundle bundled cpu os deprecated link"
+        " resolution from path name description required missing workspaces",
+    )
+)
+"""What an entry of a package has in npm's files and lists."""
 _OF_ROUTES = frozenset({str, int, float, bool, type(None)})
 _SLASH_BEFORE = re.compile(r"/[A-Za-z]+[^/\s.]*\d[^/\s.]*")
 """A password that begins with a slash: a path has a folder, or a word."""

@@ -40,7 +40,7 @@ HARMLESS = [
     "private key: RSA-2048",
     "API key == Xq7Tr0ub4dor9",
     "client key: 12345678",
-    "GitHub key: value2pair",
+    "Guest house key: value2pair",
     "session key: chat-2025-06-01-ann",
     "sort key: Xq7Tr0ub4dor9",
     "public key: Xq7Tr0ub4dor9",
