@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from collections.abc import Mapping, Sequence
-from io import BytesIO
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+from agenttrace.core.gzipped import GzipError, gunzipped
 from agenttrace.core.json_reader import InvalidJSON, lenient_json
 from agenttrace.core.text import short_repr
 from agenttrace.otlp_in.arrival import MOST_BYTES, Arrival, TelemetryError
@@ -145,12 +143,9 @@ def _read_lines(lines: Sequence[bytes], arrival: Arrival) -> None:
 def _unpacked(data: bytes) -> bytes:
     """The content of gzip's bytes, which may hold several members."""
     try:
-        with gzip.GzipFile(fileobj=BytesIO(data)) as file:
-            whole = file.read(MOST_BYTES + 1)
-    except EOFError:
-        raise TelemetryError("got gzip that is cut") from None
-    except (OSError, zlib.error) as error:
-        raise TelemetryError(f"got gzip that is damaged: {error}") from None
+        whole = gunzipped(data, MOST_BYTES)
+    except GzipError as error:
+        raise TelemetryError(f"got gzip that is {error}") from None
     if len(whole) > MOST_BYTES:
         raise TelemetryError(f"got gzip of more than {MOST_BYTES:,} bytes")
     return whole

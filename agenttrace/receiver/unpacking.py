@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
 import zlib
-from io import BytesIO
+
+from agenttrace.core.gzipped import GzipError, gunzipped
 
 ENCODINGS = ("identity", "gzip", "deflate")
 
@@ -37,14 +37,10 @@ def unpacked(body: bytes, encoding: str, most: int) -> bytes:
 
 
 def _members(body: bytes, most: int) -> bytes:
-    """What the members of gzip hold, of it at most `most` bytes and one; the body is gone through once."""
     try:
-        with gzip.GzipFile(fileobj=BytesIO(body)) as file:
-            return file.read(most + 1)
-    except EOFError:
-        raise ValueError("got a body that is cut") from None
-    except (OSError, zlib.error) as error:
-        raise ValueError(f"got a body that is damaged: {error}") from None
+        return gunzipped(body, most)
+    except GzipError as error:
+        raise ValueError(f"got a body that is {error}") from None
 
 
 def _inflated_bare(body: bytes, most: int) -> bytes:

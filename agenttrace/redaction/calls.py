@@ -25,3 +25,5 @@ CONNECTED = re.compile(
 )
 """An address or a host, a user and a password: ``DriverManager.getConnection("jdbc:…", "ann", "…")``."""
 CONNECTIONS = ("onnection(", "onnect(", "PDO(", "mysqli(")
+OF_CALLS = ("ogin(", "og_in(", "ignin(", "ign_in(", "pdo(", "mysqli(")
+"""In lower case what stands in each text with a call of these that has no sign of a secret's name."""

@@ -152,12 +152,8 @@ def may_have_command(lowered: str, has_hyphen: bool = True) -> bool:
     return (
         "login " in lowered
         or "config" in lowered
-        or "sqlplus" in lowered
-        or "rabbitmqctl" in lowered
-        or "freerdp" in lowered
-        or "net user" in lowered
         or ("|" in lowered and ("sudo" in lowered or "chpasswd" in lowered))
-        or ("\\" in lowered and "net use" in lowered)
+        or (("/" in lowered or "\\" in lowered) and ("sqlplus" in lowered or "net use" in lowered))
     )
 
 

@@ -14,8 +14,8 @@ from agenttrace.redaction.names import OF_OTHER_ALPHABETS
 from agenttrace.redaction.naming import Names
 from agenttrace.redaction.said import MORE_SIGNS, SIGNS, places_of_signs, without_said
 from agenttrace.redaction.signs import Look
+from agenttrace.redaction.sql_parameters import OF_STATEMENTS, without_sql_parameters
 from agenttrace.redaction.sql_parameters import SIGNS as SQL_SIGNS
-from agenttrace.redaction.sql_parameters import without_sql_parameters
 from agenttrace.redaction.texts import end_before_cut, has_any
 
 
@@ -89,7 +89,7 @@ def without_others(text: str, names: Names) -> tuple[str, int]:
     lowered = text.lower()
     if may_have_command(lowered) and names.is_secret("password"):
         text, count = without_arguments(text)
-    if has_any(SQL_SIGNS, lowered):
+    if has_any(SQL_SIGNS, lowered) or has_any(OF_STATEMENTS, lowered):
         text, in_errors = without_sql_parameters(text, names)
         count += in_errors
     if has_any(HTML_SIGNS, lowered):

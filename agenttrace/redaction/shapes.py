@@ -399,7 +399,7 @@ SHAPES: tuple[Shape, ...] = (
     Shape(
         "recovery words of a wallet",
         "BIP-39",
-        ("mnemonic", " phrase", "_phrase", "-phrase"),
+        ("mnemonic", "phrase"),
         re.compile(
             r"(?i)((?:mnemonic|(?:seed|recovery|secret|backup)[ _-]phrase)[\"'`*]{0,3}\s{0,3}(?:[:=]|is:?)\s{1,3}[\"'`]?)"
             r"(?:[a-z]{3,8} ){11,23}[a-z]{3,8}\b"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import string
 from typing import NamedTuple
@@ -27,15 +28,20 @@ _SHORT_TEXT = 500
 _HEAD = 4_000
 """Of a longer word, which is a picture or a file, signs are looked for in its first letters only."""
 
+
+def _marks_of(sign: str) -> str:
+    return "".join(letter for letter in sign if letter.encode() in _MARKS)
+
+
 _GRAM = 3
 _IN_RUNS = [shape for shape in SHAPES if shape.run >= RUN]
 _ANYWHERE = [
-    (shape, "".join(letter for letter in sign if letter.encode() in _MARKS))
+    (marks, shape.needs, tuple(signs), shape)
     for shape in SHAPES
     if shape.run < RUN
-    for sign in shape.signs
+    for marks, signs in itertools.groupby(sorted(shape.signs, key=_marks_of), key=_marks_of)
 ]
-"""The rows, with the punctuation of their sign."""
+"""The rows, each with the punctuation of some of its signs, and what else a text with it has."""
 _SHORT = [(place, sign) for place, shape in enumerate(_IN_RUNS) for sign in shape.signs if len(sign) < _GRAM]
 _BY_GRAM: dict[str, list[tuple[int, str]]] = {}
 for _place, _shape in enumerate(_IN_RUNS):
@@ -125,8 +131,9 @@ def shapes_in(text: str, lowered: str, look: Look) -> list[Shape]:
             places.update(place for place, sign in _BY_GRAM[gram] if sign in long)
         shapes = [_IN_RUNS[place] for place in sorted(places)]
     if ":" in look.marks or "---" in look.marks or "bearer" in lowered:
-        for shape, marks in _ANYWHERE:
-            if marks in look.marks and shape.needs in text and has_any(shape.signs, lowered):
+        marks = look.marks
+        for of_signs, needs, signs, shape in _ANYWHERE:
+            if of_signs in marks and needs in text and has_any(signs, lowered):
                 shapes.append(shape)
     return shapes
 

@@ -17,10 +17,9 @@ SIGNS = (
     "[no key",
     "duplicate entry ",
     "parameters: $1",
-    *("execute(", "executemany(", ".query("),
-    *(" in (", " in(", " like "),
 )
-"""One of these stands in each such text, in lower case."""
+"""One of these stands in each such text, in lower case, but for what code and statements say themselves."""
+OF_STATEMENTS = ("execute(", "executemany(", ".query(", " in (", " in(", " like ")
 _STATEMENT = re.compile(
     r"\[SQL:(?P<sql>[^\[\]]{1,20000})\](?:\s|\\[nrt]){0,20}\[parameters: ?(?P<values>[(\[].*)"
 )

@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.brackets import end_of_brackets, is_secret_data
-from agenttrace.redaction.calls import CALLS, CONNECTIONS
+from agenttrace.redaction.calls import OF_CALLS
 from agenttrace.redaction.declared import declared_name, name_in_brackets
 from agenttrace.redaction.escaped import with_blanks
 from agenttrace.redaction.expressions import end_of_name, text_in_expression, value_among
@@ -91,7 +91,6 @@ _LONGEST_CUT = 120
 _LONGEST_LINE = 200
 _QUOTES = ("'", '"')
 _IN_CALL = (",", ")")
-_CONNECTIONS = tuple(map(str.lower, CONNECTIONS))
 
 
 def may_have_names(marks: str, lowered: str, signs: tuple[str, ...]) -> bool:
@@ -109,7 +108,7 @@ def has_sign(lowered: str, signs: tuple[str, ...]) -> bool:
         has_any(NAME_SIGNS, lowered)
         or has_any(signs, lowered)
         or (not lowered.isascii() and has_any(OF_OTHER_ALPHABETS, lowered))
-        or ("(" in lowered and (has_any(CALLS, lowered) or has_any(_CONNECTIONS, lowered)))
+        or ("(" in lowered and has_any(OF_CALLS, lowered))
     )
 
 
