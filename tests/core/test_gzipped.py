@@ -27,7 +27,9 @@ def test_what_is_cut_is_an_error_wherever_it_is_cut(content, data):
 
 
 @pytest.mark.parametrize(
-    "data", [b"no gzip", gzip.compress(b"x") + b"no gzip", gzip.compress(b"x")[:-8] + b"\xff" * 8]
+    "data",
+    [b"no gzip", gzip.compress(b"x") + b"no gzip", gzip.compress(b"x")[:-8] + b"\xff" * 8],
+    ids=["none", "another after it", "another sum"],
 )
 def test_what_is_damaged_is_an_error(data):
     with pytest.raises(GzipError, match="damaged"):
