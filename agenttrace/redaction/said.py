@@ -109,13 +109,15 @@ def without_said(text: str, names: Names) -> tuple[str, int]:
         value = _literal(match) or _in_quotes(match) or match["value"].rstrip(".,;:?)*]}")
         if match.re is not _AFTER:
             value = match["value"]
+        elif match["quote"] is None and (match["verb"] or match["dash"]):
+            value = text[begin : end_of_generated(text, begin, len(text))] or value
         is_word = value.isalpha() and len(value) <= _LONGEST_WORD and value[1:].islower()
         if is_word and (names.is_secret(value) or not _is_in_statement(text, match)):
             continue
         if (
             text.startswith(REDACTED, begin)
             or is_placeholder(value)
-            or is_placeholder(match["value"].rstrip(".,;:?"))
+            or (is_placeholder(match["value"].rstrip(".,;:?")) and len(value) <= len(match["value"]))
             or _SQL_TYPE.match(value)
             or not _is_secret(text, match, value, names)
         ):

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 import string
 from typing import NamedTuple
 
 from agenttrace.redaction.shape_search import pattern_in
 from agenttrace.redaction.shapes import ENCODED_RUN, RUN, SHAPES, Shape
-from agenttrace.redaction.texts import has_any
 
 _OF_RUNS = (string.ascii_letters + string.digits + "_-").encode()
 _OF_WORDS = _OF_RUNS + b".~+/=:%$?&@"
@@ -28,20 +26,15 @@ _SHORT_TEXT = 500
 _HEAD = 4_000
 """Of a longer word, which is a picture or a file, signs are looked for in its first letters only."""
 
-
-def _marks_of(sign: str) -> str:
-    return "".join(letter for letter in sign if letter.encode() in _MARKS)
-
-
 _GRAM = 3
 _IN_RUNS = [shape for shape in SHAPES if shape.run >= RUN]
 _ANYWHERE = [
-    (marks, shape.needs, tuple(signs), shape)
+    ("".join(letter for letter in sign if letter.encode() in _MARKS), shape.needs, sign, shape)
     for shape in SHAPES
     if shape.run < RUN
-    for marks, signs in itertools.groupby(sorted(shape.signs, key=_marks_of), key=_marks_of)
+    for sign in shape.signs
 ]
-"""The rows, each with the punctuation of some of its signs, and what else a text with it has."""
+"""The signs of rows, with their punctuation, and what else a text of their row has."""
 _SHORT = [(place, sign) for place, shape in enumerate(_IN_RUNS) for sign in shape.signs if len(sign) < _GRAM]
 _BY_GRAM: dict[str, list[tuple[int, str]]] = {}
 for _place, _shape in enumerate(_IN_RUNS):
@@ -132,8 +125,8 @@ def shapes_in(text: str, lowered: str, look: Look) -> list[Shape]:
         shapes = [_IN_RUNS[place] for place in sorted(places)]
     if ":" in look.marks or "---" in look.marks or "bearer" in lowered:
         marks = look.marks
-        for of_signs, needs, signs, shape in _ANYWHERE:
-            if of_signs in marks and needs in text and has_any(signs, lowered):
+        for of_sign, needs, sign, shape in _ANYWHERE:
+            if of_sign in marks and needs in text and sign in lowered and shape not in shapes:
                 shapes.append(shape)
     return shapes
 

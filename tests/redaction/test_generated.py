@@ -43,6 +43,22 @@ CODE = [
     "password=(?P<password>[a-z0-9]+)",
     "password={password1} for {user}",
     "auth=HTTPBasicAuth(user1, key2)",
+    "token=Vec3<f32>(x1)",
+    "key=Map2<String,List<int>>(n1)",
+    "secret=${A1}_${B2}x",
+    "secret=#{user1}_b2",
+    "key=k2{{user}}_b",
+    "password=user{user_id}_v2",
+    "token=line1[index:].split()[0]",
+    "password=<b>Abc123</b>",
+]
+ODD_BRACKETS = ["w2YiXmGX{nL}D7", "w2Yi{nL}D7", "k2L<m9>Pq", "K2Lx<m9>Pq!3", "t~N9ugk<)ZeE<SG6"]
+OF_ODD_BRACKETS = [
+    "password={} status=ok",
+    "docker run -e DB_PASSWORD={} img",
+    "my password is {}",
+    "the password is {}, ok",
+    "login failed for ann password: {} at 12:00",
 ]
 
 
@@ -72,6 +88,24 @@ def test_generated_passwords_are_hidden_whole_whatever_brackets_they_have(form):
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
 def test_a_bracket_of_no_pair_does_not_end_a_password(form, password):
     assert not stays(password, Redaction().text("x", form.format(password)))
+
+
+@pytest.mark.parametrize("password", ODD_BRACKETS)
+@pytest.mark.parametrize("form", OF_ODD_BRACKETS)
+def test_brackets_within_a_password_make_it_no_format_and_no_tag(form, password):
+    assert Redaction().text("x", form.replace("{}", password)) == form.replace("{}", "[redacted]")
+
+
+@pytest.mark.parametrize("form", OF_ODD_BRACKETS)
+def test_few_passwords_of_all_punctuation_stay(form):
+    """A third of their letters are signs, also those at which code, a shell and an address end a word."""
+    chance = random.Random(11)
+    signs = string.ascii_letters + string.digits + "!#$%&()*+,-.:;<=>?@[]^_{|}~"
+    made = ["".join(chance.choice(signs) for _ in range(16)) for _ in range(600)]
+    made = [one for one in made if any(map(str.isdigit, one)) and one[0].isalnum()]
+    redaction = Redaction()
+    left = [one for one in made if stays(one, redaction.text("x", form.replace("{}", one)))]
+    assert len(left) <= 0.1 * len(made), left
 
 
 @pytest.mark.parametrize("code", CODE)
