@@ -108,6 +108,13 @@ def test_few_passwords_of_all_punctuation_stay(form):
     assert len(left) <= 0.1 * len(made), left
 
 
+def test_a_password_between_angle_brackets_is_no_stand_in():
+    redaction = Redaction()
+    assert redaction.fields({"password": "<h4v^]vPR-VBsMa>"}) == {"password": "[redacted]"}
+    for stand_in in ("<your key>", "<API key, 16+ letters & digits>", "<key-1>", "<user1@example.org>"):
+        assert redaction.fields({"password": stand_in}) == {"password": stand_in}
+
+
 @pytest.mark.parametrize("code", CODE)
 def test_code_is_no_password(code):
     word = code[code.index("=") + 1 :]
