@@ -12,6 +12,8 @@ from agenttrace.tracing import wrapper
 from agenttrace.tracing.signature import code_parameters
 from agenttrace.tracing.wrapper import source_of
 
+_AS_IN_THE_MODULE = __future__.annotations.compiler_flag
+"""A wrapper's code has the flags of the module that compiles it, and is kept for all of its shape."""
 NAMES = ["city", "days", "self", "type", "args", "kwargs", "observed", "e", "_at", "Ünï"]
 
 
@@ -49,7 +51,7 @@ def made(source):
 
 def wrapper_code(source):
     """The code of the wrapper that a whole source defines."""
-    factory = compile(source, "source", "exec", flags=__future__.annotations.compiler_flag).co_consts[0]
+    factory = compile(source, "source", "exec", flags=_AS_IN_THE_MODULE).co_consts[0]
     return next(constant for constant in factory.co_consts if inspect.iscode(constant))
 
 
@@ -78,9 +80,12 @@ def test_parameters_are_read_from_the_code_as_inspect_reads_them(source):
 
 def test_functions_of_one_shape_are_compiled_once(tracer, monkeypatch):
     compiled = []
-    monkeypatch.setattr(
-        wrapper, "compile", lambda *given: compiled.append(given) or compile(*given), raising=False
-    )
+
+    def counted(*given):
+        compiled.append(given)
+        return compile(*given, flags=_AS_IN_THE_MODULE)
+
+    monkeypatch.setattr(wrapper, "compile", counted, raising=False)
     for number in range(20):
         tracer.observe(made(f"def function(one{number}, two{number}=2, *, three_{number}): pass"))
     assert len(compiled) <= 1
