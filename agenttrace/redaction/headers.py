@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agenttrace.redaction.values import is_opaque, is_placeholder
+from agenttrace.redaction.values import is_made_up, is_opaque, is_placeholder
 
 OF_SCHEMES = ("authorization", "auth")
 """How the names of headers end that have a scheme before the secret."""
@@ -12,6 +12,11 @@ OF_COOKIES = ("cookie", "cookies", "setcookie")
 _SCHEME = re.compile(
     r"(?i)(basic|bearer|token|digest|api-?key|negotiate|ntlm|hawk|aws4-hmac-sha256|ghtoken|sso-key|oauth)\s+(?=[^\s=])"
 )
+_OTHER_SCHEME = re.compile(
+    r"""[A-Za-z][\w-]{1,30}[ ]{1,3}(?P<value>(?=(?:[^\s"'`<>\d]{0,100}\d){2})[^\s"'`<>{}()\[\]]{16,4096}+)"""
+    r"""(?!\S{0,200}[(\[{])"""
+)
+"""A scheme of one service, ``GenieKey``, ``SSWS``, before what is no word of a sentence."""
 _ONLY_SCHEME = re.compile(r"(?i)(?:basic|bearer|digest|negotiate|oauth)[ ]?")
 _ONE_WORD = ("basic", "bearer", "token", "apikey", "api-key", "negotiate", "ntlm", "ghtoken", "sso-key")
 _FIELD = r"""\w+=(?:"[^"\r\n]*"|[^\s,"'<>]+)"""
@@ -29,7 +34,7 @@ def secret_after_scheme(text: str, begin: int) -> tuple[int, int] | None:
     both are the same. None where there is no scheme."""
     scheme = _SCHEME.match(text, begin)
     if scheme is None:
-        return None
+        return _after_other_scheme(text, begin)
     start = scheme.end()
     fields = _FIELDS.match(text, start)
     if fields is not None:
@@ -41,6 +46,12 @@ def secret_after_scheme(text: str, begin: int) -> tuple[int, int] | None:
     if value is None or is_placeholder(value[0]) or not (is_opaque(value[0]) or " " in value[0]):
         return start, start
     return value.span()
+
+
+def _after_other_scheme(text: str, begin: int) -> tuple[int, int] | None:
+    scheme = _OTHER_SCHEME.match(text, begin)
+    is_one = scheme is not None and is_made_up(scheme["value"]) and not is_placeholder(scheme["value"])
+    return scheme.span("value") if scheme is not None and is_one else None
 
 
 def has_secret(text: str) -> bool:

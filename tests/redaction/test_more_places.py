@@ -175,3 +175,48 @@ def test_the_recovery_words_of_a_wallet_are_hidden():
     for name in ("mnemonic: ", "my seed phrase is: ", 'recovery_phrase = "'):
         assert "sausage" not in Redaction().text("x", name + words)
     assert Redaction().text("x", "a mnemonic: is a help for memory") == "a mnemonic: is a help for memory"
+
+
+SCHEMES = [
+    "Splunk",
+    "GenieKey",
+    "SSWS",
+    "DeepL-Auth-Key",
+    "Zoho-oauthtoken",
+    "Key",
+    "Api-Token",
+    "SharedKey",
+    "hmac",
+]
+HEADERS = [
+    "curl -H 'Authorization: {}' https://example.org/x",
+    "GET / HTTP/1.1\r\nAuthorization: {}\r\nHost: x\r\n",
+    "headers:\n  Authorization: {}\n  Accept: text/plain",
+    "Proxy-Authorization: {}",
+    'req.headers["Authorization"] = "{}"',
+]
+
+
+@pytest.mark.parametrize("header", HEADERS)
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_the_scheme_of_a_header_may_be_that_of_one_service(scheme, header):
+    redaction = Redaction()
+    for value in (
+        "3f2b8c1e-9a4d-4e7b-8c2f-1a2b3c4d5e6f",
+        "9f8e7d6c5b4a39281706f5e4d3c2b1a0",
+        "ann:00QCjAl4MlV-WP=",
+    ):
+        assert value not in redaction.text("x", header.format(f"{scheme} {value}"))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Authorization: required for version v2.3.1-beta4-20240102",
+        "auth: see https://example.org/docs/v2/authentication",
+        "Authorization: step 2fa_verification_required",
+        "auth: uses hashlib.pbkdf2_hmac('sha256', data1)",
+    ],
+)
+def test_what_is_said_of_authorization_stays(said):
+    assert Redaction().text("x", said) == said
