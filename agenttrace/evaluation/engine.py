@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from agenttrace.core.aggregates import tags_of
 from agenttrace.core.errors import AgentTraceError
 from agenttrace.core.example import Example
+from agenttrace.core.identity import monotonic_ns
 from agenttrace.core.protocols import Scorer
 from agenttrace.core.report import EvaluationReport, ScoringResult, outcome_of
 from agenttrace.core.score import Score
@@ -24,6 +25,7 @@ from agenttrace.core.state import only_states
 from agenttrace.core.trace import Trace
 from agenttrace.evaluation.agent_run import CaptureScope, Run, Target, run_example
 from agenttrace.evaluation.budget import Budget, Spending
+from agenttrace.evaluation.late_calls import LateCalls
 from agenttrace.evaluation.runners import NOTICE, SCORING_OVERLAP, Runners
 from agenttrace.evaluation.schedule import Place, Schedule, Settled
 from agenttrace.evaluation.simulated import SimulatedRunsOf
@@ -33,6 +35,7 @@ from agenttrace.process.threads import DaemonExecutor
 from agenttrace.scoring.apply import apply_scorer, users_traceback
 from agenttrace.scoring.example_scorers import ScorersOf
 from agenttrace.scoring.isolation import AGENT_IS_BACK, Interrupted, Isolation, Steps, carried
+from agenttrace.suite.stated import stated_by
 
 if TYPE_CHECKING:
     from agenttrace.remote_agents import OTLPEndpoint
@@ -112,6 +115,7 @@ class Engine:
     """Where agents send what they record elsewhere."""
     closes_endpoint: bool = False
     spending: Spending | None = field(default=None, init=False)
+    _late_calls: LateCalls = field(default_factory=LateCalls, init=False)
     _schedule: Schedule | None = field(default=None, init=False)
     _display: threading.Lock = field(default_factory=threading.Lock, init=False)
     _results_shown: int = field(default=0, init=False)
@@ -161,6 +165,9 @@ class Engine:
             threads.shutdown()
 
     def _close(self, isolation: Isolation) -> None:
+        late = self._late_calls.warning()
+        if late is not None:
+            logger.warning(late)
         isolation.close()
         if self.pool is not None:
             self.pool.close()
@@ -217,9 +224,11 @@ class Engine:
             return self.run_of(example)
         capture, timeout, advice = self.capture, self.timeout, self.advice
         if self.pool is None:
+            began, followed = monotonic_ns(), self._late_calls.followed(capture)
             run = yield from run_example(
-                self.target, example, capture, isolation, timeout, advice, self.simulate, self.endpoint
+                self.target, example, followed, isolation, timeout, advice, self.simulate, self.endpoint
             )
+            run = self._with_late_calls(run, example, began)
         else:
             run = yield from self.pool.run(self.target, example, capture, timeout, advice)
         if self.spending is not None:
@@ -227,6 +236,18 @@ class Engine:
         if self.recording or run.trace is None or not only_states(run.trace.spans):
             return run
         return run._replace(trace=None)  # an empty trace would say that nothing was called
+
+    def _with_late_calls(self, run: Run, example: Example, began: int) -> Run:
+        """The run; it cannot be compared where calls that may be its own are in another's trace."""
+        if run.failure is not None and run.trace is not None:
+            self._late_calls.leave_out(run.trace.trace_key)
+        if run.failure is not None or run.why_not_comparable is not None:
+            return run
+        scorers = self.scorers if self.scorers_of is None else self.scorers_of(example)
+        why_not = self._late_calls.why_not_comparable(
+            began, monotonic_ns(), partial(stated_by, example, scorers)
+        )
+        return run if why_not is None else run._replace(why_not_comparable=why_not)
 
     def _result(self, run: Run, place: Place, isolation: Isolation) -> Steps[ScoringResult]:
         why_not = run.why_not_comparable

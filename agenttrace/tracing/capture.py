@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from agenttrace.core.errors import ConfigError
+from agenttrace.core.identity import monotonic_ns
 from agenttrace.core.interruptions import thrown_in
 from agenttrace.core.limits import CAPTURED, Limits
 from agenttrace.core.score import Score
@@ -27,6 +28,9 @@ from agenttrace.tracing.pipeline import Pipeline
 from agenttrace.tracing.record import (
     END,
     EXTRA,
+    OBSERVED,
+    SCOPE,
+    START,
     FinishedSpan,
     ReceivedSpan,
     Record,
@@ -73,14 +77,48 @@ class _Tee(deque[Any]):
             pipeline.count_queue_full(record)
 
 
+class LateCall(NamedTuple):
+    """A tool's call that began in a trace whose capture had ended: it is stored, and in no score."""
+
+    name: str
+    moment: int
+    """When it began, as `monotonic_ns`."""
+    trace_key: int
+
+
+class _Afterwards(deque[Any]):
+    """Passes on to the pipeline what is recorded after a capture; notes calls that began then."""
+
+    def __init__(self, pipeline: Any, ended: int, late: list[LateCall]) -> None:
+        super().__init__()
+        self.pipeline = pipeline
+        self.ended = ended
+        self.late = late
+
+    def append(self, record: Record) -> None:
+        observed = record[OBSERVED]
+        is_late = record[START] > self.ended and getattr(observed, "span_type", None) == "tool"
+        if is_late and len(self.late) < _MOST_LATE:
+            self.late.append(LateCall(str(observed.name), record[START], record[SCOPE].trace_key))
+        pipeline = self.pipeline
+        if len(pipeline.entrance) < pipeline.limit:
+            pipeline.entrance.append(record)
+        elif pipeline.limit:  # else nothing is passed on
+            pipeline.count_queue_full(record)
+
+
+_MOST_LATE = 1_000
+
+
 class Capture:
     """Everything that is recorded inside a block, as one finished trace, whatever tracer records it.
 
     Entering starts a trace of its own, also inside a traced call; sampling does not apply.
     Calls in tasks, threads and executors started inside the block belong to it. `trace` has all calls that
-    ended before the block did, without a flush. Calls that end later still reach the store. Values are kept
-    whole, within `limits`. `states` are read when the block begins and when it ends; async functions among
-    them need ``async with`` where an event loop runs. Who sets `reads_states` to False reads them itself.
+    ended before the block did, without a flush. Calls that end later still reach the store; `late_calls` are
+    those of tools that began later. Values are kept whole, within `limits`. `states` are read when the block
+    begins and when it ends; async functions among them need ``async with`` where an event loop runs. Who sets
+    `reads_states` to False reads them itself.
     """
 
     def __init__(
@@ -98,6 +136,7 @@ class Capture:
         self._sources = {} if states is None else states
         self.states: States | None = None
         self.reads_states = True
+        self.late_calls: list[LateCall] = []
         self._scope: Scope | None = None
         self._records: _Tee | None = None
         self._entered: Entered | None = None
@@ -153,7 +192,7 @@ class Capture:
             captured_scopes.pop(self._scope.trace_key, None)
             captured_open.pop(self._scope.trace_key, None)
             captured_states.pop(self._scope.trace_key, None)
-            self._scope.queue = self._scope.pipeline.entrance  # spans that end later go straight to the store
+            self._scope.queue = _Afterwards(self._scope.pipeline, monotonic_ns(), self.late_calls)
             self._scope.limit = self._scope.pipeline.limit
             self._scope.weigh = self._scope.pipeline.weigh
             self._entered.leave()
