@@ -80,7 +80,7 @@ def _without_copied(text: str, names: Names) -> tuple[str, int]:
         for _ in range(_LONGEST_COPIED if columns else 0):
             stop = text.find("\n", place)
             line = text[place : len(text) if stop < 0 else stop].rstrip("\r")
-            if line in ("\\.", ""):
+            if line in ("\\.", "") or _COPY.match(text, place):
                 break
             begin = place
             for column, value in enumerate(line.split(sign)):

@@ -91,3 +91,14 @@ def test_a_long_word_with_very_many_names_is_gone_through_once(part):
 
     small, large = (min(cost(length) for _ in range(2)) for length in (16_000, 128_000))
     assert large < 24 * small + 0.05  # quadratic would be 64 times as much
+
+
+def test_rows_below_many_heads_of_copy_are_gone_through_once():
+    def cost(length):
+        redaction, start = Redaction(), time.process_time()
+        heads, rows = "COPY u (a, password) FROM stdin\n", "name\tann\n"
+        redaction.text("x", (heads * length)[: length // 2] + (rows * length)[: length // 2])
+        return time.process_time() - start
+
+    small, large = (min(cost(length) for _ in range(2)) for length in (16_000, 128_000))
+    assert large < 24 * small + 0.05  # quadratic would be 64 times as much
