@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import zip_longest
 from typing import NamedTuple
 
 from agenttrace.core.marks import REDACTED
@@ -74,13 +75,15 @@ _LONGEST_COPIED = 100_000
 def _without_copied(text: str, names: Names) -> tuple[str, int]:
     """The text without secrets in the rows below ``COPY … FROM stdin``, as ``pg_dump`` writes them."""
     places: list[tuple[int, int]] = []
-    for head in _COPY.finditer(text):
+    heads = list(_COPY.finditer(text))
+    for head, following in zip_longest(heads, heads[1:]):
         columns, place = _secret_columns(head, names), head.end()
+        last = len(text) if following is None else following.start()
         sign = "," if head["csv"] else "\t"
         for _ in range(_LONGEST_COPIED if columns else 0):
             stop = text.find("\n", place)
             line = text[place : len(text) if stop < 0 else stop].rstrip("\r")
-            if line in ("\\.", "") or _COPY.match(text, place):
+            if line in ("\\.", "") or place + len(line) > last:
                 break
             begin = place
             for column, value in enumerate(line.split(sign)):
