@@ -15,7 +15,7 @@ _SCHEMES = frozenset({"apiKey", "http", "oauth2", "openIdConnect", "mutualTLS"})
 """The types of OpenAPI's security schemes, which are named as what they take."""
 
 _STAND_IN = re.compile(
-    r"""[$%@]?\$?\{\{?[^{}"':]*\}\}?|\$\{[^{}]*\}|\$\(.*\)|\$\{?|\$\d{1,2}|\$(?:[A-Z_][A-Z0-9_]*|[A-Za-z_]+)|%(?:[A-Z_][A-Z0-9_]*|[A-Za-z_]+)%
+    r"""[$%@]?\$?\{\{?[^{}"':]*\}\}?|\$\{(?!\w{1,80}:?[-=](?=[^{}\s]{0,64}\d)[^{}\s/$]{6,300}\}\Z)[^{}]*\}|\$\(.*\)|\$\{?|\$\d{1,2}|\$(?:[A-Z_][A-Z0-9_]*|[A-Za-z_]+)|%(?:[A-Z_][A-Z0-9_]*|[A-Za-z_]+)%
     |<(?!(?=[^\s<>]{0,64}\d)[^\s<>]{0,64}[\^~!&$%][^\s<>]{0,64}>\Z)[^<>]*>|\W?\*+|/\*+|[A-Za-z_-]{0,12}(?:\.{3}|…)|[xX]{3,}|\.+|…|-+|\?+|:[A-Za-z_]+|@(?:p\d{1,3}|[a-z_]{1,30})|[?:]\d{1,3}|%[sdr]|\[redacted\].*|\#+
     |[012](?:\.\d{1,9}){5,20}
     |(?i:none|null|nil|true|false|undefined|required|optional|redacted|masked|n/a|unset|changeme)

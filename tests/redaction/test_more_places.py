@@ -220,3 +220,19 @@ def test_the_scheme_of_a_header_may_be_that_of_one_service(scheme, header):
 )
 def test_what_is_said_of_authorization_stays(said):
     assert Redaction().text("x", said) == said
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'PASSWORD="${{DB_PASSWORD:-{}}}"',
+        "export DB_PASSWORD=${{1:-{}}}",
+        "SECRET_KEY: ${{SECRET_KEY:-{}}}",
+        "      - POSTGRES_PASSWORD=${{POSTGRES_PASSWORD:-{}}}",
+    ],
+)
+def test_a_secret_that_a_shell_takes_by_default_is_no_stand_in(line):
+    assert "hunter2Blue9" not in Redaction().text("x", line.format("hunter2Blue9"))
+    for stand_in in ("", "$OTHER", "changeme"):
+        said = f'PASSWORD="${{DB_PASSWORD:-{stand_in}}}"'
+        assert Redaction().text("x", said) == said
