@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
 from agenttrace.evaluation.agent_run import Captured, CaptureScope
 from agenttrace.suite.stated import Stated
-from agenttrace.tracing.capture import Capture, LateCall
+from agenttrace.tracing.capture import MOST_LATE, Capture, LateCall
 
 _MOST_NAMES = 5
 _ADVICE = (
@@ -25,7 +25,7 @@ class LateCalls:
     """
 
     def __init__(self) -> None:
-        self._calls: list[LateCall] = []
+        self._calls: deque[LateCall] = deque(maxlen=MOST_LATE)
         self._while_others_ran: set[LateCall] = set()
         self._of_failures: set[int] = set()
 
@@ -52,7 +52,7 @@ class LateCalls:
         """
         calls = [
             call
-            for call in self._calls
+            for call in self._calls.copy()  # others add to it meanwhile
             if began <= call.moment <= ended and call.trace_key not in self._of_failures
         ]
         if not calls:

@@ -89,7 +89,7 @@ class LateCall(NamedTuple):
 class _Afterwards(deque[Any]):
     """Passes on to the pipeline what is recorded after a capture; notes calls that began then."""
 
-    def __init__(self, pipeline: Any, ended: int, late: list[LateCall]) -> None:
+    def __init__(self, pipeline: Any, ended: int, late: deque[LateCall]) -> None:
         super().__init__()
         self.pipeline = pipeline
         self.ended = ended
@@ -97,8 +97,7 @@ class _Afterwards(deque[Any]):
 
     def append(self, record: Record) -> None:
         observed = record[OBSERVED]
-        is_late = record[START] > self.ended and getattr(observed, "span_type", None) == "tool"
-        if is_late and len(self.late) < _MOST_LATE:
+        if record[START] > self.ended and getattr(observed, "span_type", None) == "tool":
             self.late.append(LateCall(str(observed.name), record[START], record[SCOPE].trace_key))
         pipeline = self.pipeline
         if len(pipeline.entrance) < pipeline.limit:
@@ -107,7 +106,8 @@ class _Afterwards(deque[Any]):
             pipeline.count_queue_full(record)
 
 
-_MOST_LATE = 1_000
+MOST_LATE = 1_000
+"""Late calls that are known: the newest, since a worker may go on for as long as the process lives."""
 
 
 class Capture:
@@ -136,7 +136,7 @@ class Capture:
         self._sources = {} if states is None else states
         self.states: States | None = None
         self.reads_states = True
-        self.late_calls: list[LateCall] = []
+        self.late_calls: deque[LateCall] = deque(maxlen=MOST_LATE)
         self._scope: Scope | None = None
         self._records: _Tee | None = None
         self._entered: Entered | None = None
