@@ -21,9 +21,33 @@ PASSWORD_SET = re.compile(rf"""(?i)(?P<name>set_password)\(\s{{0,20}}(?:{_TEXT})
 CONNECTED = re.compile(
     r"""(?i)\b(?P<name>(?:get_?)?connect(?:ion)?|PDO|mysqli(?:_connect)?|pg_connect|oci_connect)\(\s{0,20}"""
     r"""(?:\\{0,20}["'](?:jdbc|dbi|mysql|pgsql|oci|odbc|sqlsrv|dblib|sqlite|localhost|[\w-]+\.[\w.-]+)(?=[:\\"']))"""
-    rf"""[^"'\n\\]{{0,300}}\\{{0,20}}["']\s{{0,20}},\s{{0,20}}{_TEXT}{_VALUE}"""
+    rf"""[^"'\n\\]{{0,300}}\\{{0,20}}["']\s{{0,20}},\s{{0,20}}(?:\d{{1,5}}\s{{0,9}},\s{{0,9}})?{_TEXT}{_VALUE}"""
 )
 """An address or a host, a user and a password: ``DriverManager.getConnection("jdbc:…", "ann", "…")``."""
 CONNECTIONS = ("onnection(", "onnect(", "PDO(", "mysqli(")
-OF_CALLS = ("ogin(", "og_in(", "ignin(", "ign_in(", "pdo(", "mysqli(")
+CREATED = re.compile(
+    rf"""(?P<name>[Cc]reate_?(?:[Ss]uper_?)?[Uu]ser|FTP(?:_TLS)?|(?:Strict)?Redis)\(\s{{0,20}}{_TEXT}(?:{_TEXT}|\d{{1,6}}\s{{0,9}},\s{{0,9}}){{0,2}}{_VALUE}"""
+)
+"""A user, an address, numbers, and then a password: ``create_superuser("ann", "ann@…", "…")``."""
+CREATORS = ("reate", "FTP(", "FTP_TLS(", "Redis(")
+SIGNED = re.compile(
+    r"""(?P<name>\bjwt\.(?:encode|decode|sign|verify))\(\s{0,20}(?:[^()"'\n]|\([^()\n]{0,200}\)|"[^"\n]{0,200}"|'[^'\n]{0,200}'){1,200}?"""
+    rf""",\s{{0,20}}{_VALUE}"""
+)
+"""What a token is signed with: ``jwt.encode(payload, "…")``."""
+OPTION_SET = re.compile(
+    r"""\b(?P<name>CURLOPT_(?:PROXY)?(?:USERPWD|PASSWORD)|CURLOPT_XOAUTH2_BEARER)\s{0,9}(?:,|=>)\s{0,9}"""
+    rf"""{_VALUE}"""
+)
+"""A user and a password, or a token, of curl's library."""
+OF_VALUES = (
+    (CALLS, LOGGED_IN),
+    (CONNECTIONS, CONNECTED),
+    (("set_password(",), PASSWORD_SET),
+    (CREATORS, CREATED),
+)
+"""Those behind a text among the arguments, each with signs of which one is in every text that has it."""
+OF_ONE_TEXT = ((("jwt.",), SIGNED), (("CURLOPT_",), OPTION_SET))
+"""The others."""
+OF_CALLS = ("user(", "redis(", "ftp(", "gin(", "_in(", "pdo(", "mysqli(")
 """In lower case what stands in each text with a call of these that has no sign of a secret's name."""

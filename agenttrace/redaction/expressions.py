@@ -52,6 +52,18 @@ def end_of_name(text: str, place: int) -> int:
     return place - is_added
 
 
+_JOINED = re.compile(
+    r"""(?P<last>["'`])\s{0,99}(?:[+.&]|\.\.|\|\||\\\n)\s{0,99}[brf]?(?P<quote>["'`])(?!\[redacted\])"""
+    r"""(?P<value>(?:(?!(?P=quote))[^\s\\=&/:,;{}()]){2,200})(?P=quote)"""
+)
+
+
+def joined_literal(text: str, place: int) -> tuple[int, int] | None:
+    """Where a literal stands that code joins with the one that ends at a place."""
+    joined = _JOINED.match(text, place)
+    return None if joined is None else joined.span("value")
+
+
 _TARGETS = re.compile(r"[ \t]*(?:(?:let|const|var)\s*)?(?:[^\W\d][\w.]*\s*,\s*){1,4}[^\W\d][\w.]*\s*:?")
 _VALUE_BEFORE = re.compile(r"""\s*(?:"[^"\\\n]*"|'[^'\\\n]*'|[\w.]+)\s*,\s*""")
 _LONGEST_TARGETS = 80

@@ -17,6 +17,12 @@ _OTHER_SCHEME = re.compile(
     r"""(?!\S{0,200}[(\[{])"""
 )
 """A scheme of one service, ``GenieKey``, ``SSWS``, before what is no word of a sentence."""
+_JOINED = re.compile(
+    r"""(?:["'`]\s{0,9}[+.]\s{0,9}|%s["'`]\s{0,3}%\s{0,3}\(?|\{\d?\}["'`]\.format\(|\$?\{)"""
+    r"""[brf]?["'`](?!\[redacted\])(?P<value>(?=[^\s"'`]{0,300}\d)[^\s"'`]{6,4096}+)(?=["'`])"""
+)
+"""A text that code puts behind a scheme: ``'Basic ' + '…'``, ``'Basic %s' % '…'``."""
+_BEGINS = re.compile(r"(?i)(?:basic|bearer|token|api-?key)[ ]?(?:%s|\{\d?\})?")
 _ONLY_SCHEME = re.compile(r"(?i)(?:basic|bearer|digest|negotiate|oauth)[ ]?")
 _ONE_WORD = ("basic", "bearer", "token", "apikey", "api-key", "negotiate", "ntlm", "ghtoken", "sso-key")
 _FIELD = r"""\w+=(?:"[^"\r\n]*"|[^\s,"'<>]+)"""
@@ -52,6 +58,18 @@ def _after_other_scheme(text: str, begin: int) -> tuple[int, int] | None:
     scheme = _OTHER_SCHEME.match(text, begin)
     is_one = scheme is not None and is_made_up(scheme["value"]) and not is_placeholder(scheme["value"])
     return scheme.span("value") if scheme is not None and is_one else None
+
+
+def begins_scheme(text: str) -> bool:
+    """Returns True for a scheme behind which code may put a secret: ``Basic ``, ``Bearer %s``."""
+    return _BEGINS.fullmatch(text) is not None
+
+
+def secret_joined(text: str, place: int) -> tuple[int, int] | None:
+    """Where a secret stands that code puts behind a scheme, which ends at a place; None for none."""
+    joined = _JOINED.match(text, place)
+    is_one = joined is not None and is_opaque(joined["value"]) and not is_placeholder(joined["value"])
+    return joined.span("value") if joined is not None and is_one else None
 
 
 def has_secret(text: str) -> bool:

@@ -15,8 +15,15 @@ from agenttrace.redaction.values import is_opaque, is_placeholder
 _SPACES = r"(?:\s|\\[nrt])*"
 """Also as JSON has them within a text."""
 _INSERT = re.compile(
-    rf"(?i)\binto[\s\\][^();]{{1,200}}\((?P<columns>[^()]{{1,4000}})\)[^();']{{0,200}}?values?{_SPACES}(?=\()"
+    rf"(?i)(?:\binto[\s\\][^();]{{1,200}}\((?P<columns>[^()]{{1,4000}})\)[^();']{{0,200}}?values?"
+    rf"|\bset\s{{0,9}}\((?P<assigned>[^()]{{1,400}})\)\s{{0,9}}=(?:\s{{0,9}}row)?){_SPACES}(?=\()"
 )
+"""Also ``SET (name, password) = (…)``."""
+_SELECT = re.compile(
+    rf"(?i)\binto\s[^();]{{1,200}}\((?P<columns>[^()]{{1,4000}})\){_SPACES}select\s"
+    r"(?P<items>(?:'(?:[^']|'')*+'|[^();']){1,4000}+)"
+)
+_ITEM = re.compile(r"(?:'(?:[^']|'')*+'|[^,'])++")
 _NEXT_ROW = re.compile(rf"{_SPACES},{_SPACES}(?=\()")
 _TOKEN = re.compile(r"""(?<!\\)(?P<slashes>\\*)(?P<quote>["'])|[(),]""")
 _TO_QUOTE = {quote: re.compile(rf"(?:[^{quote}\\]|{quote}{quote}|\\[\s\S])*") for quote in "\"'"}
@@ -33,15 +40,19 @@ class _Cell(NamedTuple):
     texts: list[tuple[int, int]]
 
 
-def may_have_rows(lowered: str) -> bool:
-    """Returns True if a text could have rows that are put into a table."""
-    return ("into" in lowered and "value" in lowered) or ("copy" in lowered and "stdin" in lowered)
+def may_have_rows(lowered: str, marks: str = "=") -> bool:
+    """Returns True if a text with this punctuation could have rows that are put into a table."""
+    if "into" in lowered:
+        return "value" in lowered or "select" in lowered
+    return ("copy" in lowered and "stdin" in lowered) or ("=" in marks and ") = " in lowered)
 
 
 def has_secret_column(text: str, lowered: str, names: Names) -> bool:
     """Returns True if an ``INSERT`` in a text has a column with a secret's name."""
     return may_have_rows(lowered) and any(
-        _secret_columns(head, names) for pattern in (_INSERT, _COPY) for head in pattern.finditer(text)
+        _secret_columns(head, names)
+        for pattern in (_INSERT, _COPY, _SELECT)
+        for head in pattern.finditer(text)
     )
 
 
@@ -49,6 +60,7 @@ def without_inserted(text: str, names: Names) -> tuple[str, int]:
     """The text without values of secret columns of each ``INSERT`` and ``COPY``, and how many were found."""
     whole = text
     text, copied = _without_copied(text, names)
+    text, selected = _without_selected(text, names)
     pieces: list[str] = []
     done = 0
     head = _INSERT.search(text)
@@ -62,7 +74,7 @@ def without_inserted(text: str, names: Names) -> tuple[str, int]:
                     pieces += (text[done:first], REDACTED)
                     done = last
         head = _INSERT.search(text, place)
-    count = copied + len(pieces) // 2
+    count = copied + selected + len(pieces) // 2
     return ("".join((*pieces, text[done:])), count) if count else (whole, 0)
 
 
@@ -98,10 +110,26 @@ def _without_copied(text: str, names: Names) -> tuple[str, int]:
     return (without_places(text, places), len(places)) if places else (text, 0)
 
 
+def _without_selected(text: str, names: Names) -> tuple[str, int]:
+    """The text without secrets that an ``INSERT`` selects as they are: ``SELECT 'ann', '…'``."""
+    places: list[tuple[int, int]] = []
+    for head in _SELECT.finditer(text):
+        columns = _secret_columns(head, names)
+        for column, item in enumerate(_ITEM.finditer(text, *head.span("items")) if columns else ()):
+            quoted = _QUOTED_ITEM.match(text, *item.span())
+            if column in columns and quoted is not None and names.hides(columns[column], quoted["value"]):
+                places.append(quoted.span("value"))
+    return (without_places(text, places), len(places)) if places else (text, 0)
+
+
+_QUOTED_ITEM = re.compile(r"\s*[nN]?'(?P<value>(?!\[redacted\])(?:[^']|'')+)'")
+
+
 def _secret_columns(head: re.Match[str], names: Names) -> dict[int, str]:
     """The names of secret columns, by their place."""
-    titles = [re.sub(r"\\[nrt]", " ", title).strip(_AROUND) for title in head["columns"].split(",")]
-    return {place: title for place, title in enumerate(titles) if title and names.is_secret(title)}
+    titles = head["columns"] or head["assigned"]
+    columns = [re.sub(r"\\[nrt]", " ", title).strip(_AROUND) for title in titles.split(",")]
+    return {place: title for place, title in enumerate(columns) if title and names.is_secret(title)}
 
 
 def _rows(text: str, place: int) -> Iterator[tuple[list[_Cell], int]]:

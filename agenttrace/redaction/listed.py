@@ -5,7 +5,16 @@ from __future__ import annotations
 import re
 
 from agenttrace.core.marks import REDACTED
-from agenttrace.redaction.calls import CALLS, CONNECTED, CONNECTIONS, LOGGED_IN, PASSWORD_SET
+from agenttrace.redaction.calls import (
+    CONNECTED,
+    CREATED,
+    LOGGED_IN,
+    OF_ONE_TEXT,
+    OF_VALUES,
+    OPTION_SET,
+    PASSWORD_SET,
+    SIGNED,
+)
 from agenttrace.redaction.commands import JOINED
 from agenttrace.redaction.fields import name_of_field
 from agenttrace.redaction.markup import BROKEN_LINE, CELL, FLOW, MARKUP, NAMED_ELEMENT, SNAPSHOT
@@ -79,15 +88,15 @@ FORMS = (
     ("=", ("default=",), _DEFAULT),
     ("=", ('variable "',), _VARIABLE),
     (",", LISTED_SIGNS, _LISTED),
-    (",", CALLS, LOGGED_IN),
-    (",", CONNECTIONS, CONNECTED),
-    (",", ("set_password(",), PASSWORD_SET),
+    *((",", signs, pattern) for signs, pattern in (*OF_VALUES, *OF_ONE_TEXT)),
 )
 """The forms, each with punctuation, and signs of which one, that are in every text that has it."""
 MARKED_FORMS = {mark: [form for form in FORMS if form[0] == mark] for mark, _, _ in FORMS if mark != ","}
 """All but those in lists, by their punctuation."""
 
 
+_AMONG_OTHERS = (CREATED, SIGNED, OPTION_SET)
+"""Calls where an e-mail, a host or a word may stand in the place of the secret."""
 _OF_TABLES = ("td", "th", "dt")
 
 
@@ -116,8 +125,9 @@ def _is_secret(match: re.Match[str], pattern: re.Pattern[str], names: Names) -> 
     if pattern is SNAPSHOT:
         name = name_of_field(match["name"], names)
         return name is not None and names.hides(name, value) and not says_something(value)
-    if pattern in (LOGGED_IN, PASSWORD_SET, CONNECTED):
-        return names.is_secret("password") and (is_opaque(value) or is_phrase(value))
+    if pattern in (LOGGED_IN, PASSWORD_SET, CONNECTED, *_AMONG_OTHERS):
+        is_value = is_made_up(value) if pattern in _AMONG_OTHERS else is_opaque(value) or is_phrase(value)
+        return names.is_secret("password") and is_value
     if not _hides(names, last_name(match["name"]), value):
         return False
     if pattern in (_DEFAULT, _VARIABLE, FLOW, _IN_SQL):

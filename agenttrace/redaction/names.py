@@ -42,7 +42,11 @@ NAMES: tuple[NameRule, ...] = (
         "numbers too",
     ),
     NameRule(
-        "passwords", "Rails, libpq, sentry", "last word", _words("pwd passw pw pswd psw"), "numbers too"
+        "passwords",
+        "Rails, libpq, sentry",
+        "last word",
+        _words("pwd passw pw pswd psw pword passwrd pwhash pwdhash passhash"),
+        "numbers too",
     ),
     NameRule(
         "passwords and their like, short",
@@ -77,7 +81,7 @@ NAMES: tuple[NameRule, ...] = (
             "bearertoken bearertokens refreshtoken refreshtokens sessiontoken sessiontokens securitytoken "
             "securitytokens idtoken csrftoken xsrftoken privatekey privatekeys secretkey secretkeys signingkey "
             "signingkeys connectionstring connectionstrings connstr connectionuri secret secrets credential "
-            "credentials authorization oauthtoken webhooksecret encryptionkey masterkey"
+            "credentials authorization oauthtoken webhooksecret encryptionkey masterkey samlresponse samlassertion stringdata"
         ),
     ),
     NameRule(
@@ -111,7 +115,7 @@ NAMES: tuple[NameRule, ...] = (
         "numbers too",
         before=_words(
             "authorization auth mfa recovery backup pin security unlock verification otp totp 2fa fa factor login sms access pass "
-            "activation passcode oauth code onetime card creditcard debitcard ssn passport licence license account "
+            "activation door passcode oauth code onetime card creditcard debitcard ssn passport licence license account "
             "routing insurance"
         ),
         unless=_words("error status country"),
@@ -142,12 +146,12 @@ NAMES: tuple[NameRule, ...] = (
         "after",
         _words("key keys"),
         before=_words(
-            "api secret private signing signature encryption decryption crypt crypto cipher account subscription ssh "
+            "api secret private priv signing signature encryption decryption encrypt decrypt crypt crypto cipher account subscription ssh "
             "pgp gpg master deploy license licence hmac aes rsa ecdsa ed25519 des storage shared auth access "
             "session functions function host ca tls ssl server app application service admin root db database fernet "
             "jwt cookie webhook integration ingest live test prod production sandbox restricted "
             "client consumer bot sas age dkim wireguard wg psk preshared vault kms  push "
-            "fcm apns vapid recovery backup unlock security developer dev partner merchant publishable"
+            "fcm apns vapid recovery backup unlock security developer dev partner merchant publishable wifi wlan wpa wep"
             " openai anthropic claude azure gemini google gcp palm vertex bedrock aws mistral cohere groq xai grok "
             "deepseek perplexity together fireworks replicate openrouter huggingface hf nvidia voyage jina tavily "
             "serper serpapi exa brave firecrawl pinecone weaviate qdrant chroma milvus langfuse langsmith langchain "

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agenttrace.redaction.calls import CALLS, CONNECTED, CONNECTIONS, LOGGED_IN, PASSWORD_SET
+from agenttrace.redaction.calls import OF_ONE_TEXT, OF_VALUES
+from agenttrace.redaction.codes import holds_code
 from agenttrace.redaction.declared import declared_names
 from agenttrace.redaction.fields import name_of_field
 from agenttrace.redaction.html_attributes import SIGNS as ATTRIBUTE_SIGNS
@@ -12,16 +13,13 @@ from agenttrace.redaction.html_attributes import holds_attributes
 from agenttrace.redaction.listed import LISTED_SIGNS, MARKED_FORMS, last_name
 from agenttrace.redaction.name_before import WINDOW, name_before
 from agenttrace.redaction.naming import Names
-from agenttrace.redaction.texts import OTHER_MARKS, has_any, has_sign, holds_code
+from agenttrace.redaction.texts import OTHER_MARKS, has_any, has_sign
 
 _DENSE = 30
 """Characters for each separator from which on the signs of all names are looked for first."""
 _NO_WORDS = ("",)
 _QUOTES = frozenset("\"'")
 _QUOTES_AND_SPACES = _QUOTES.union(filter(str.isspace, map(chr, range(0x3001))))
-
-
-_CALLS = ((CALLS, LOGGED_IN), (CONNECTIONS, CONNECTED), (("set_password(",), PASSWORD_SET))
 
 
 def may_hold_named(text: str, lowered: str, marks: str, names: Names, signs: tuple[str, ...]) -> bool:
@@ -39,9 +37,13 @@ def may_hold_named(text: str, lowered: str, marks: str, names: Names, signs: tup
         named.update(declared_names(text))
     if ("'," in marks or '",' in marks) and has_any(LISTED_SIGNS, text):
         named |= _listed_names_in(text)
-        for signs_of_call, call in _CALLS if "(" in text else ():
+        for signs_of_call, call in OF_VALUES if "(" in text else ():
             if has_any(signs_of_call, text) and call.search(text) is not None:
                 named.add("password")
+    if "(" in text and any(
+        has_any(signs, text) and call.search(text) is not None for signs, call in OF_ONE_TEXT
+    ):
+        named.add("password")
     for name in named:
         if names.is_secret(name):
             return True

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Protocol
 
+from agenttrace.redaction.names import rule_of
+
 
 class Names(Protocol):
     """What says which names are secret."""
@@ -32,3 +34,16 @@ def may_be_word(name: str, names: Names) -> bool:
 def hides_all(name: str, names: Names) -> bool:
     """Returns True for a user's own name, and for each at the level *strict*: any value is taken out."""
     return names.hides(name, False)  # no name of ours hides a flag
+
+
+def name_of_words(words: list[str], names: Names) -> str:
+    """The name that some words end with; an empty one where it is that of no secret."""
+    name = ""
+    for word in reversed(words):
+        name = f"{word}_{name}" if name else word
+        if rule_of(name) is not None and not names.is_secret(name):  # it is left alone on request
+            return ""
+    if names.is_secret(name):
+        return name
+    rule = rule_of(words[-1]) if words else None
+    return words[-1] if rule is not None and rule.place in ("whole", "any word") else ""

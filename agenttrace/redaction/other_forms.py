@@ -38,7 +38,7 @@ def may_have_others(lowered: str, look: Look, *, has_lines: bool) -> bool:
         or ("(" in lowered and has_any(_IN_CALLS, lowered) and has_any(MORE_SIGNS, lowered))
     ):
         return True
-    if may_have_rows(lowered):
+    if may_have_rows(lowered, look.marks):
         return True
     return look.marks != "" and (
         ("=" in look.marks and ")=(" in lowered)
@@ -101,11 +101,13 @@ def without_others(text: str, names: Names) -> tuple[str, int]:
     if ", dtype: " in lowered:
         text, in_series = without_series(text, names)
         count += in_series
+    places = places_of_signs(text)
+    before = text
     if "\n" in text:
-        text, in_columns = without_columns(text, places_of_signs(text), names, is_cut=bool(mark))
+        text, in_columns = without_columns(text, places, names, is_cut=bool(mark))
         text, in_blocks = without_blocks(text, names)
         text, in_tables = without_tables(text, names)
         count += in_columns + in_blocks + in_tables
-    text, more = without_said(text, names)
+    text, more = without_said(text, places if text is before else places_of_signs(text), names)
     count += more
     return (text + mark, count) if count else (whole, 0)

@@ -47,7 +47,7 @@ from agenttrace.redaction.pairs import (
 )
 from agenttrace.redaction.personal import LARGEST_IF_CARDS, is_card
 from agenttrace.redaction.prefixed import may_be_prefixed, without_prefixed
-from agenttrace.redaction.repeated import secret_texts, without_again, without_repeated
+from agenttrace.redaction.repeated import secret_texts, without_again, without_repeated, without_repeated_in
 from agenttrace.redaction.scores import score_without_secrets
 from agenttrace.redaction.shape_search import without_shape
 from agenttrace.redaction.shapes import ENCODED_RUN
@@ -215,15 +215,16 @@ class Redaction:
         is_stream = semconv.ITEMS in span.attributes and type(span.output) is list
         output = self.stream(span.output) if is_stream else span.output
         redacted.output = None if output is None else self.value("output", output)
-        redacted.attributes = self.fields(span.attributes)
+        attributes = self.fields(span.attributes)
         metadata = span.attributes.get(semconv.METADATA)
         if type(metadata) is dict:  # each item by its own name, as live
-            redacted.attributes[semconv.METADATA] = self.fields(metadata)
+            attributes[semconv.METADATA] = self.fields(metadata)
+        has_secrets = span.input is not None and redacted.input != span.input
+        secrets = secret_texts((span.input or {}).items(), self) if has_secrets else set()
+        redacted.output = without_repeated_in(redacted.output, secrets)
+        redacted.attributes = without_repeated_in(attributes, secrets)
         if span.error is not None:
-            message = clean_text(span.error.message)
-            if span.input and (secrets := secret_texts(span.input.items(), self)):
-                message = without_repeated(message, secrets)
-            message = self.text("error", message)
+            message = self.text("error", without_repeated(clean_text(span.error.message), secrets))
             redacted.error = SpanError(span.error.type, message, span.error.frames)
         return redacted
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from operator import is_
 from typing import Any, Protocol
 
+from agenttrace.core.digests import secret_digest
 from agenttrace.core.jsonable import to_json
-from agenttrace.core.marks import REDACTED, bytes_of, spelled
+from agenttrace.core.marks import REDACTED, Redacted, bytes_of, spelled
 from agenttrace.redaction.naming import Names
 from agenttrace.redaction.pairs import keys_beside, may_be_entry, may_be_named, places_of_named
 from agenttrace.redaction.taken_out import places_taken_out
-from agenttrace.redaction.values import is_opaque
+from agenttrace.redaction.values import is_made_up, is_opaque
 
 _SHORTEST = 4
 """Shorter values are not looked for: they stand in any text by chance."""
@@ -19,6 +21,7 @@ _SHORTEST_WITHIN = 8
 """Shorter ones are taken out only where they stand as a word."""
 _LONGEST_AGAIN, _MOST_AGAIN = 200, 20
 _MOST_PARTS = 10_000
+_DEEPEST = 50
 _CUT = "…[+"
 
 
@@ -93,6 +96,32 @@ def without_repeated(text: str, secrets: Iterable[str]) -> str:
                 text = re.sub(rf"(?<!\w){re.escape(form)}(?!\w)", REDACTED, text)
         text = _without_beginning(text, secret)
     return text
+
+
+def without_repeated_in(value: Any, secrets: Iterable[str], deepest: int = _DEEPEST) -> Any:
+    """A JSON-safe value without the secrets in its texts; the same object where there is none.
+
+    A secret that is a word, a date or an address, or short, may stand there by chance: it stays.
+    """
+    made_up = set(filter(is_made_up, secrets))
+    return _without_any(value, made_up, deepest) if made_up else value
+
+
+def _without_any(value: Any, secrets: set[str], depth: int) -> Any:
+    if isinstance(value, str):
+        text = without_repeated(value, secrets)
+        if text == value:
+            return value
+        return Redacted(text, value.digest if type(value) is Redacted else secret_digest(value))
+    if depth <= 0 or not isinstance(value, (dict, list)):
+        return value
+    if isinstance(value, list):
+        items = [_without_any(item, secrets, depth - 1) for item in value]
+        return value if all(map(is_, items, value)) else items
+    if "$int" in value:  # of a number there is no text
+        return value
+    entries = {key: _without_any(item, secrets, depth - 1) for key, item in value.items()}
+    return value if all(map(is_, entries.values(), value.values())) else entries
 
 
 def _without_beginning(text: str, secret: str) -> str:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from agenttrace.core.marks import REDACTED
 
-VERSION = 6
+VERSION = 7
 """Of the tables of names and shapes: one more whenever a row is added or changed."""
 
 SHORTEST_SECRET = 15
@@ -363,7 +363,11 @@ SHAPES: tuple[Shape, ...] = (
         "bearer token",
         "RFC 6750",
         ("bearer",),
-        re.compile(rf"""{BEGIN}(?i:bearer(?:\s+|[ ]?["'`]\s?[+.]\s?["'`])[A-Za-z0-9._~+/-]{{16,}}=*)"""),
+        re.compile(
+            rf"""{BEGIN}(?i:bearer(?:(?:\s+|[ ]?["'`]\s?[+.]\s?["'`])[A-Za-z0-9._~+/-]{{16,}}=*"""
+            r"""|[ ]?(?:["'`]\s?[+.]\s?|%s["'`]\s?%\s?\(?|\{\d?\}["'`]\.format\(|\$?\{)["'`]"""
+            r"""(?=[^\s"'`]{0,100}\d)[^\s"'`]{8,4096}(?=["'`])))"""
+        ),
         0,
         random=True,
     ),

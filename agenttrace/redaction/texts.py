@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 
 from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.brackets import end_of_brackets, is_secret_data
 from agenttrace.redaction.calls import OF_CALLS
+from agenttrace.redaction.codes import OF_CODES, name_of_code
 from agenttrace.redaction.declared import declared_name, name_in_brackets
 from agenttrace.redaction.escaped import with_blanks
-from agenttrace.redaction.expressions import end_of_name, text_in_expression, value_among
+from agenttrace.redaction.expressions import (
+    end_of_name,
+    joined_literal,
+    text_in_expression,
+    value_among,
+)
 from agenttrace.redaction.generated import end_of_generated
 from agenttrace.redaction.headers import (
     OF_COOKIES,
     OF_SCHEMES,
+    begins_scheme,
     cookies_at,
     has_secret,
     says_scheme_alone,
     secret_after_scheme,
+    secret_joined,
 )
 from agenttrace.redaction.html_attributes import SIGNS as ATTRIBUTE_SIGNS
 from agenttrace.redaction.html_attributes import without_attributes
@@ -66,11 +73,6 @@ _OF_FORMAT = re.compile(r"[A-Za-z_][\w.]*![rsa]")
 """``{password!r}``."""
 _OF_NUMBERS = re.compile(r"(?i)(?:\A|[_\W])(?:pin|cvv2?|cvc2?|csc|t?otp|code)\Z")
 """Names of secrets that are a number, which may be a short one."""
-_OF_CODES = frozenset({"code", "Code", "CODE", "passe"})
-_NAME_OF_CODE = r"(?:(\w[\w-]*)[ \t]+(?i:code)|\b[Mm]ot[ ]de[ ]passe)[*`]*[ \t\u00a0]*"
-_CODE = re.compile(rf"{_NAME_OF_CODE}\Z")
-_CODES = re.compile(f"{_NAME_OF_CODE}:")
-"""``verification code: …``, ``mot de passe : …``: such a name is of several words."""
 _ANCHOR = re.compile(r"(?:&[A-Za-z][\w-]{0,40}|!!?[A-Za-z][\w:/-]{0,40})[ \t]+(?=[^\s=])")
 """What YAML may have before a value: ``password: &pw …``, ``!!str …``."""
 _SAYS_NOTHING = re.compile(r"(?:[HREP]S\d{3}|[$€£]\d+(?:[.,]\d+)*)")
@@ -109,14 +111,6 @@ def has_sign(lowered: str, signs: tuple[str, ...]) -> bool:
         or has_any(signs, lowered)
         or (not lowered.isascii() and has_any(OF_OTHER_ALPHABETS, lowered))
         or ("(" in lowered and has_any(OF_CALLS, lowered))
-    )
-
-
-def holds_code(text: str, named: Collection[str], names: Names) -> bool:
-    """Returns True if a secret's name of two words, ``verification code``, stands before a colon; `named` are
-    the names before one."""
-    return not _OF_CODES.isdisjoint(named) and any(
-        names.is_secret(_name_of_code(one)) for one in _CODES.finditer(text)
     )
 
 
@@ -189,9 +183,8 @@ class _Reader:
                     done = self._value(name, False, "=" if is_field else ":", place)
             elif name and self.names.is_secret(name):
                 done = self._value(name, is_quoted, separator[0], place)
-            elif separator[0] == ":" and name in _OF_CODES:
-                of_code = _CODE.search(text, max(0, place - WINDOW), place)
-                name = _name_of_code(of_code) if of_code else ""
+            elif separator[0] == ":" and name in OF_CODES:
+                name = name_of_code(text, place)
                 if name and self.names.is_secret(name):
                     done = self._value(name, False, ":", place)
         if not self.pieces:
@@ -257,7 +250,8 @@ class _Reader:
             return hidden.end()
         bare = _bare_name(name)
         if bare.endswith(OF_SCHEMES) and (secret := secret_after_scheme(text, begin)) is not None:
-            return self._take(*secret) if secret[0] < secret[1] else secret[0]
+            joined = secret_joined(text, secret[0]) if secret[0] == secret[1] else secret
+            return secret[0] if joined is None else self._take(*joined)
         if is_quoted:
             return self._data(name, begin)
         if bare in OF_COOKIES and separator == ":":
@@ -278,6 +272,10 @@ class _Reader:
         begin = opening.end()
         end = end_of_quoted(self.text, begin, opening[3], is_escaped=opening[1] != "")
         value = self.whole[begin:end]
+        if begins_scheme(value):
+            joined = secret_joined(self.text, end) or secret_joined(self.text, begin + value.rfind(" ") + 1)
+            if joined is not None:
+                return self._take(*joined)
         if not value or not self.names.hides(name, value):
             return end
         if not (is_data or is_opaque(value) or (_bare_name(name).endswith(OF_SCHEMES) and has_secret(value))):
@@ -289,7 +287,13 @@ class _Reader:
             return self._take(*new)
         if ("f" in opening[2].lower() and "{" in value) or says_scheme_alone(value):
             return end
-        return self._take(begin, end)
+        return self._with_joined(self._take(begin, end))
+
+    def _with_joined(self, done: int) -> int:
+        """Take out the literals, too, that code joins with one that was: ``"…" + "…"``."""
+        while (joined := joined_literal(self.text, done)) is not None:
+            done = self._take(*joined)
+        return done
 
     def _data(self, name: str, begin: int) -> int:
         """The value of a name in JSON, or in Python's repr, that is no text."""
@@ -380,10 +384,6 @@ class _Reader:
             ):
                 return begin
         return self._take(begin, end)
-
-
-def _name_of_code(match: re.Match[str]) -> str:
-    return f"{match[1]}_code" if match[1] else "mot_de_passe"
 
 
 def _bare_name(name: str) -> str:

@@ -37,6 +37,7 @@ def end_of_word(text: str, end: int) -> int:
 
 
 _NUMBER = re.compile(r"\d{1,4}|\d{1,9}\.\d{1,9}")
+_RATIO = re.compile(r"\d{1,5}/\d{1,5}")
 _PARTED = re.compile(r"\d{1,3}(?:_\d{3}){1,4}")
 """A number in code, ``10_000``."""
 _OF_TESTS = re.compile(r"(?:[ \t]*---[ \t]+)?PASS:?[ \t]+")
@@ -83,7 +84,7 @@ def is_value(name: str, value: str, names: Names, separator: str, *, ends: bool)
     """
     if not names.hides(name, value) or is_placeholder(value) or is_variable(name, value, names):
         return False
-    if _PARTED.fullmatch(value):
+    if _PARTED.fullmatch(value) or _RATIO.fullmatch(value):
         return False
     if _NUMBER.fullmatch(value):
         return names.hides(name, float(value) if "." in value else int(value))

@@ -65,7 +65,9 @@ _VERSION = re.compile(r"[~^]?v?\d{1,3}\.\d{1,4}\.\d{1,5}(?:-[a-z]{2,10}(?:\.\d{1
 _SCOPES = frozenset({"read", "write", "none", "admin"})
 """What a permission is worth, ``{"id-token": "write"}``."""
 _PLAIN_URL = re.compile(r"https?://[\w.-]+(?::\d{1,5})?(?:/[\w./#~-]*)?")
-_NUMBERED = re.compile(r"[A-Za-z]+[-_ ]\d{1,3}")
+_NUMBERED = re.compile(
+    r"[A-Za-z]+[-_ ]\d{1,3}|(?i:spring|summer|fall|autumn|winter|term|year|week|day)[-_ ]?\d{1,4}"
+)
 SMALLEST_PIN = 1_000
 
 
@@ -217,6 +219,7 @@ def hides(rule: NameRule | None, name: str, value: Any) -> bool:
             and not is_schema(value)
             and value not in _MATCHERS
             and not _is_route(rule, value)
+            and not _is_way_to_log_in(rule, value)
             and not _is_package(value)
         )
     if kind is list:
@@ -245,6 +248,17 @@ def _is_route(rule: NameRule, value: dict[Any, Any]) -> bool:
         and any(_is_path(text) or _is_plain_url(text) for text in texts)
         and not any(is_opaque(text) for text in texts if not _is_plain_url(text))
         and all(type(item) in _OF_ROUTES for item in value.values())
+    )
+
+
+def _is_way_to_log_in(rule: NameRule, value: dict[Any, Any]) -> bool:
+    """Returns True for ``{"type": "basic"}``: words alone, of which one says how."""
+    kind = value.get("type", value.get("method", value.get("scheme")))
+    return (
+        "auth" in rule.words
+        and type(kind) is str
+        and _SCHEME.fullmatch(kind) is not None
+        and all(type(item) is bool or (type(item) is str and not is_opaque(item)) for item in value.values())
     )
 
 

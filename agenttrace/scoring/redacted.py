@@ -77,9 +77,9 @@ def judged_fields(example: Example, redaction: Redaction) -> dict[str, Any]:
 def without_secret_input(
     scores: Iterable[Score], example: Example | None, redaction: Redaction
 ) -> tuple[Score, ...]:
-    """Return the scores without what errors of broken scorers repeat of secrets in the example's input."""
+    """Return the scores without what their errors and reasons repeat of secrets in the example's input."""
     scores = tuple(scores)
-    if example is None or not any(score.error for score in scores):
+    if example is None or not any(score.error or score.reason for score in scores):
         return scores
     secrets = _secrets_of_input(example, redaction)
     return tuple(_without(score, secrets) for score in scores)
@@ -91,10 +91,10 @@ def _secrets_of_input(example: Example, redaction: Redaction) -> set[str]:
 
 
 def _without(score: Score, secrets: set[str]) -> Score:
-    if not secrets or score.error is None:
+    if not secrets or not (score.error or score.reason):
         return score
-    error, reason = (without_repeated(clean_text(text), secrets) for text in (score.error, score.reason))
-    return changed(score, error=error, reason=reason)
+    error = None if score.error is None else without_repeated(clean_text(score.error), secrets)
+    return changed(score, error=error, reason=without_repeated(clean_text(score.reason), secrets))
 
 
 def _result(result: ScoringResult, redaction: Redaction) -> ScoringResult:
@@ -102,14 +102,15 @@ def _result(result: ScoringResult, redaction: Redaction) -> ScoringResult:
     # Outputs have another name in spans: a rule about it sees them as that.
     written = {name: value for name, value in result.example.__dict__.items() if value is not None}
     fields = None if redaction.is_secret("output") else harmless_copy(written, redaction)
+    is_harmless = fields is not None
     if fields is None:
         fields = redacted_example(result.example.to_dict(), redaction)
     example = result.example.changed(**fields)
     source = redaction.inside(clean(example.source))
     if source is not example.source:
         example._source = source
-    is_broken = result.error is not None or any(score.error for score in result.scores)
-    secrets = _secrets_of_input(result.example, redaction) if is_broken else set()
+    says_something = result.error is not None or any(score.error or score.reason for score in result.scores)
+    secrets = _secrets_of_input(result.example, redaction) if says_something and not is_harmless else set()
     error = None if result.error is None else without_repeated(clean_text(result.error), secrets)
     return changed(
         result,

@@ -14,7 +14,7 @@ from agenttrace.core.snapshot import EXACT_INT
 from agenttrace.core.span import EMPTY, Span, SpanError
 from agenttrace.redaction import Redaction
 from agenttrace.redaction.pairs import may_be_named_beside
-from agenttrace.redaction.repeated import secret_texts, without_repeated
+from agenttrace.redaction.repeated import secret_texts, without_repeated, without_repeated_in
 from agenttrace.tracing.freeze import Frozen, thaw
 from agenttrace.tracing.observed_function import ObservedFunction, RedactedNames
 from agenttrace.tracing.record import (
@@ -57,7 +57,10 @@ def finish(record: Record, redaction: Redaction) -> Span:
     span.start_ns = scope.anchor + start
     span.end_ns = scope.anchor + (end or start)
     limits = scope.limits
+    redacted = redaction.redacted
     span.input = None if arguments is None else _inputs(observed, arguments, redaction, rules, limits)
+    # What an argument hides, the call's own result and log may repeat.
+    secrets = _secrets_of(record, redaction) if redaction.redacted != redacted else ()
     if output is not None and is_stream(extra):
         pieces = clean(thaw(output, limits, redaction.digest))
         # First joined: of a secret in two pieces, what is redacted in the first one leaves the second.
@@ -71,19 +74,24 @@ def finish(record: Record, redaction: Redaction) -> Span:
     span.tool = rules[3]
     if failure is not None:
         span.status, error = failure
-        if error is not None:
-            message = clean_text(error.message)
-            if message and (secrets := _secrets_around(record, redaction)):
-                message = without_repeated(message, secrets)
-            message = redaction.text("error", message)
-            span.error = SpanError(clean_text(error.type), message, error.frames)
+        span.error = None if error is None else _redacted_error(error, record, redaction)
     if extra is not None or scope.attributes is not None:
         of_trace = scope.attributes
         if has_parent and of_trace is not None:  # back ends that look for a session's spans look at each
             of_trace = {key: of_trace[key] for key in _OF_EVERY_SPAN if key in of_trace}
         if extra is not None or of_trace:
             _add_extra(span, extra or {}, of_trace, redaction, limits)
+    if secrets:
+        span.output = without_repeated_in(span.output, secrets)
+        span.attributes = without_repeated_in(span.attributes, secrets)
     return span
+
+
+def _redacted_error(error: SpanError, record: Record, redaction: Redaction) -> SpanError:
+    message = clean_text(error.message)
+    if message and (secrets := _secrets_around(record, redaction)):
+        message = without_repeated(message, secrets)
+    return SpanError(clean_text(error.type), redaction.text("error", message), error.frames)
 
 
 def is_stream(extra: dict[str, Any] | None) -> bool:
@@ -117,6 +125,12 @@ def _secrets_around(record: Record, redaction: Redaction) -> set[str]:
             known[call[INDEX]] = call[EXTRA][SECRETS]
         call = call[PARENT]
     return set().union(*known.values())
+
+
+def _secrets_of(record: Record, redaction: Redaction) -> set[str]:
+    """The secrets among the arguments of a call."""
+    named = _possible_secrets(record[OBSERVED], record[ARGUMENTS], redaction, record[SCOPE].limits)
+    return secret_texts(named, redaction)
 
 
 def _possible_secrets(

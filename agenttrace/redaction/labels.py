@@ -1,0 +1,63 @@
+"""A secret alone on a line below what says that it follows: a heading, a label in bold, a sentence."""
+
+from __future__ import annotations
+
+import re
+
+from agenttrace.core.marks import REDACTED
+from agenttrace.redaction.beside import reads_as_key
+from agenttrace.redaction.generated import is_generated
+from agenttrace.redaction.naming import Names, name_of_words
+from agenttrace.redaction.values import is_made_up, is_measure
+
+_LONGEST_LABEL = 100
+_BELOW = re.compile(
+    r"""\r?\n(?:[ \t]*\r?\n)?(?:[ \t]{0,8}(?:```|~~~)\w{0,20}[ \t]*\r?\n)?[ \t>]{0,20}[`*"']{0,3}"""
+    r"""(?P<value>[^\s`*"'#-][^\s`"']{3,300}+)(?<!\*)[`*"']{0,3}[ \t]*(?=\r?\n|\Z)"""
+)
+_HEADING = re.compile(r"[ \t>]{0,20}(?:#{1,6}[ ]\S.*|\*\*[^*]{1,80}\*\*:?|__[^_]{1,80}__:?)\s*")
+_ENDS = (":", "=", ":**", ":__", ":*", "**:", "`:")
+_OF_CODE = re.compile(r"[()=\[\]{}<>;,]")
+
+
+_REST_OF_NAME = re.compile(r"\w{0,20}")
+_PASSWORD = re.compile(r"(?i)pass|pwd")
+_BETWEEN_WORDS = re.compile(r"[^\w.$-]+")
+_MOST_WORDS = 3
+
+
+def value_below(text: str, place: int, names: Names) -> tuple[int, int] | None:
+    """Where the secret stands on the line below a label that names it, of which a sign stands at a place.
+
+    None where the line is no label, or something else stands below.
+    """
+    below = _line_below(text, place)
+    if below is None:
+        return None
+    value = text[slice(*below)]
+    rest = _REST_OF_NAME.match(text, place)
+    end = place if rest is None else rest.end()
+    line = text[max(0, place - _LONGEST_LABEL) : end].rpartition("\n")[2]
+    words = [word for word in _BETWEEN_WORDS.split(line)[-_MOST_WORDS:] if word]
+    name = name_of_words(words, names) if words else ""
+    is_last = not any(map(str.isalnum, text[end : text.find("\n", end)]))
+    is_password = is_last and _PASSWORD.search(name) is not None and not is_measure(value)
+    is_secret = name != "" and (is_password or reads_as_key(value)) and names.hides(name, value)
+    return below if is_secret else None
+
+
+def _line_below(text: str, place: int) -> tuple[int, int] | None:
+    stop = text.find("\n", place, place + _LONGEST_LABEL)
+    begin = text.rfind("\n", max(0, place - _LONGEST_LABEL), place) + 1
+    if stop < 0 or (begin == 0 and place > _LONGEST_LABEL):
+        return None
+    label = text[begin:stop].rstrip()
+    if not (label.endswith(_ENDS) or _HEADING.fullmatch(label)):
+        return None
+    word = _BELOW.match(text, stop - (text[stop - 1] == "\r"))
+    if word is None or REDACTED in word["value"]:
+        return None
+    value = word["value"].rstrip(".")
+    is_code = _OF_CODE.search(value) is not None and not is_generated(value, is_whole=True)
+    is_one = value[-1] != ":" and not is_code and is_made_up(value)
+    return (word.start("value"), word.start("value") + len(value)) if is_one else None

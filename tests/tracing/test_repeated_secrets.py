@@ -1,0 +1,51 @@
+"""What a call's result, log and attributes repeat of the secrets among its arguments."""
+
+from agenttrace import Tracer
+from agenttrace.core.semconv import LOGS
+
+PASSWORD, TOKEN = "hunter2Blue9", "abc123def456ghi7"
+
+
+def test_a_result_is_recorded_without_the_secrets_of_the_arguments():
+    tracer = Tracer("repeated", store="memory")
+
+    @tracer.observe(span_type="tool")
+    def connect(user, password, headers):
+        tracer.log(f"as {user} with {password}")
+        tracer.update_current_span(attributes={"used": [f"key {password}"]})
+        return {"echo": f"{user}:{password}", "sent": [headers["Authorization"]], "count": 3}
+
+    with tracer.capture() as captured:
+        connect("ann", PASSWORD, {"Authorization": f"Bearer {TOKEN}"})
+    (call,) = captured.trace.tool_calls
+    assert call.output == {"echo": "ann:[redacted]", "sent": ["[redacted]"], "count": 3}
+    (span,) = captured.trace.spans
+    assert span.attributes["used"] == ["key [redacted]"]
+    assert span.attributes[LOGS][0]["message"] == "as ann with [redacted]"
+
+
+def test_a_result_that_was_redacted_is_still_compared_with_what_was_returned():
+    tracer = Tracer("repeated", store="memory")
+
+    @tracer.observe(span_type="tool")
+    def echo(password):
+        return f"ok {password}"
+
+    with tracer.capture() as captured:
+        echo(PASSWORD)
+    (call,) = captured.trace.tool_calls
+    assert call.output == "ok [redacted]"
+    assert call.output.digest is not None
+
+
+def test_words_numbers_and_dates_of_a_secret_stay_in_the_result():
+    tracer = Tracer("repeated", store="memory")
+
+    @tracer.observe(span_type="tool")
+    def log_in(user, password, credentials):
+        return ["welcome admin on 2025-06-01", 10**20]
+
+    with tracer.capture() as captured:
+        log_in("admin", "admin", {"since": "2025-06-01", "number": 10**20})
+    (call,) = captured.trace.tool_calls
+    assert call.output == ["welcome admin on 2025-06-01", 10**20]
