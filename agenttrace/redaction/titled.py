@@ -23,7 +23,7 @@ def _asserted_value(text: str, place: int) -> tuple[int, int] | None:
     opened = text.rfind("(", max(0, place - _WINDOW), place)
     if opened < 0 or not text[max(0, opened - 20) : opened].lower().endswith(_ASSERTS):
         return None
-    literal = _ASSERTED.match(text[:place], opened + 1) if text[opened + 1] in "\"'" else None
+    literal = _ASSERTED.match(text, opened + 1, place) if text[opened + 1] in "\"'" else None
     return None if literal is None else literal.span("value")
 
 
