@@ -22,7 +22,7 @@ from agenttrace.core.interruptions import thrown_in
 from agenttrace.core.limits import LONGEST_WHOLE, RECORDED, Limits
 from agenttrace.core.marks import cause_of, cut, not_read
 from agenttrace.core.reading_types import type_name
-from agenttrace.core.small_records import NOT_SMALL, fields_reader, small_content
+from agenttrace.core.small_records import NOT_SMALL, content_by, fields_reader, small_content, small_reader
 from agenttrace.core.snapshot import Digest, first_snapshot, snapshot
 from agenttrace.core.stand_ins import StandIn
 from agenttrace.core.tagged import escaped
@@ -196,19 +196,26 @@ def _objects(values: Collection[Any], limits: Limits) -> tuple[list[Any] | None,
     None where there is anything else, or too much."""
     items: list[Any] = []
     has_long_text = False
-    size = _OBJECT_SIZE * len(values)
+    size, most = _OBJECT_SIZE * len(values), limits.value // _VAST_SHARE
+    last: type | None = None
+    stays, reader, name = True, None, ""
     for item in values:
         kind = type(item)
         if kind is str:
             has_long_text = has_long_text or len(item) > LIGHT_TEXT
         elif kind is dict or kind is list:
             return None, size, has_long_text
-        elif not (kind is int or item is None or kind is bool or kind is float or never_changes(kind)):
-            content, more = small_content(item, kind, limits)
-            size += more
-            if content is NOT_SMALL or size > limits.value // _VAST_SHARE:
-                return None, size, has_long_text
-            item = StandIn(type_name(kind), content)
+        elif not (kind is int or item is None or kind is bool or kind is float):
+            if kind is not last:  # of most lists all objects are of one type
+                last, stays = kind, never_changes(kind)
+                reader = None if stays else small_reader(kind)
+                name = "" if stays else type_name(kind)
+            if not stays:
+                content, more = (NOT_SMALL, 0) if reader is None else content_by(reader, item, kind, limits)
+                size += more
+                if content is NOT_SMALL or size > most:
+                    return None, size, has_long_text
+                item = StandIn(name, content)
         items.append(item)
     return items, size, has_long_text
 
