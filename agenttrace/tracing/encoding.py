@@ -8,6 +8,7 @@ the long way (`finish`), which opens, bounds, cleans and redacts part by part; b
 from __future__ import annotations
 
 from gc import get_referents
+from itertools import chain
 from typing import Any
 
 from agenttrace.core.identity import SPAN_KEY_MASK
@@ -40,6 +41,9 @@ _CONTAINERS = frozenset({dict, list, tuple})
 _PLAIN = _SCALARS | _CONTAINERS
 _PER_ITEM = 6
 """What an item of a snapshot counts for at most beyond the length of its JSON."""
+
+_VALUE_SIZE, _KEY_SIZE = 8, 2
+_VAST = 1 << 62
 
 _NOT_IN_A_ROW = ("name", "input", "output", "scores")
 """What running code set on its span, and what has to be worked out for a whole span."""
@@ -267,7 +271,24 @@ class Encoder:
 
 def _is_kept_whole(value: Any, json: bytes, limits: Limits) -> bool:
     """Whether a snapshot of plain data that is about as large as it may be leaves nothing out."""
-    return len(json) <= limits.value and bool(first_snapshot(value, limits=limits)[0] == value)
+    if len(json) > limits.value:
+        return False
+    return _most_counted(value) <= limits.value or bool(first_snapshot(value, limits=limits)[0] == value)
+
+
+def _most_counted(value: Any) -> int:
+    """What a snapshot counts for plain data at most: the letters of its texts, eight for each value, two for
+    each key. It is told in a tenth of the time of one."""
+    size, level = 2 * _VALUE_SIZE, [value]
+    while level:
+        below = get_referents(*level)
+        if max([abs(part) for part in below if type(part) is int], default=0) >= EXACT_INT:
+            return _VAST  # their digits are counted
+        size += _VALUE_SIZE * len(below) + sum([len(part) for part in below if type(part) is str])
+        keys = chain.from_iterable([part for part in level if type(part) is dict])
+        size += sum([len(key) + _KEY_SIZE for key in keys])
+        level = [part for part in below if type(part) in _CONTAINERS]
+    return size
 
 
 def _by_name(names: tuple[str, ...], arguments: tuple[Any, ...]) -> dict[str, Any]:
