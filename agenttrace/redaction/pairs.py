@@ -108,6 +108,7 @@ def places_of_named(items: Sequence[Any], names: Names) -> dict[int, int]:
     return places
 
 
+_FEW = 8
 _BEGINNINGS = ("select", "insert", "update", "delete", "merge", "alter", "create", "replace", "with", "call")
 _LONGEST_WORD = 7
 
@@ -192,14 +193,29 @@ def _places_in_pairs(rows: Sequence[Any], names: Names) -> list[tuple[int, int]]
 def holds_named(lists: Iterable[Sequence[Any]], names: Names) -> bool:
     """Returns True if in one of the lists a value stands after a secret's name, or below it."""
     # Only of plain data, in which there are no recorded bytes.
+    seen: set[tuple[Any, ...]] = set()  # records have the same tags again and again
     for items in lists:
         if items:
             kind = type(items[0])
             if kind is str:
+                if len(items) <= _FEW and type(items[-1]) is str and _is_among(seen, items):
+                    continue
                 if places_of_named(items, names) or may_be_lines(items) or _may_be_statement(items):
                     return True
             elif (kind is list or kind is tuple) and _places_below(items, names):
                 return True
+    return False
+
+
+def _is_among(seen: set[tuple[Any, ...]], items: Sequence[Any]) -> bool:
+    """Returns True for a list that was seen before; another one is added."""
+    several = tuple(items)
+    try:
+        if several in seen:
+            return True
+        seen.add(several)
+    except TypeError:  # a part has parts of its own
+        pass
     return False
 
 
