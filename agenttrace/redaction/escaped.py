@@ -11,11 +11,22 @@ from agenttrace.core.marks import REDACTED
 Clean = Callable[[str], str]
 """Returns the text without secrets: the same object where there are none."""
 
+_OPENS = (
+    r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=\A[rbfuRBFULNEex])|(?<=[^A-Za-z0-9\\][rbfuRBFULNEex])"
+    r"|(?<=[^A-Za-z0-9](?:rb|br|Rb|bR|fr|rf|u8)))"
+)
+"""What is before a quote that opens a part; that of *it's* does not."""
 _QUOTED = {
-    '"': re.compile(r'"((?>[^"\\\n]+|\\[\s\S])*)'),
-    "'": re.compile(r"'((?>[^'\\\n]+|\\[\s\S])*)"),
+    '"': re.compile(_OPENS + r'"((?>[^"\\\n]+|\\[\s\S])*)'),
+    "'": re.compile(_OPENS + r"'((?>[^'\\\n]+|\\[\s\S])*)"),
 }
 """A part up to the quote that ends it, or to the end of its line, or of a text that was cut."""
+_WHOLE = {
+    '"': re.compile(r"""(?<![A-Za-z0-9\\])'[^'"\\\n]{0,300}\\[^'\n]{0,300}'"""),
+    "'": re.compile(r"""(?<![A-Za-z0-9\\])"[^'"\\\n]{0,300}\\[^"\n]{0,300}(?:\\"[^"\n]{0,300}){0,9}\""""),
+}
+"""A part in the other quotes, whose end is there, with an escape."""
+_OTHER_ESCAPED = re.compile(r"""(?<!\\)(?:\\\\)*\\\"""")
 _ESCAPE = re.compile(
     r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U(000[0-9a-fA-F]{5}|0010[0-9a-fA-F]{4})|([\s\S]))"
 )
@@ -93,11 +104,24 @@ def _blank(escape: re.Match[str]) -> str:
     return " " * len(escape[0])
 
 
+def _is_stray(part: re.Match[str], text: str) -> bool:
+    """Returns True for a quote without an end, in prose: behind it stands a whole part in other quotes. And
+    for JSON as a shell has it, ``'{"a": "\\""}'``: Python does not escape the other quote."""
+    end = part.end()
+    if part[0][0] == "'" and _OTHER_ESCAPED.search(part[1]) is not None:
+        return True
+    is_open = end >= len(text) or text[end] == "\n"
+    return is_open and not text.endswith("]", 0, end) and _WHOLE[part[0][0]].search(part[1]) is not None
+
+
 def _sub(pattern: re.Pattern[str], replace: Callable[[re.Match[str]], str], text: str) -> str:
     """Each part replaced. Behind it the quote that ends it is left out: it begins no other."""
     pieces: list[str] = []
     done = place = 0
     while (match := pattern.search(text, place)) is not None:
+        if "\\" in match[1] and _is_stray(match, text):
+            place = match.start() + 1
+            continue
         place = match.end() + 1
         replaced = replace(match)
         if replaced is not match[0] and replaced != match[0]:

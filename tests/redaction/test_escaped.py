@@ -116,3 +116,22 @@ def test_no_sign_around_a_secret_is_changed(parts):
     text = " ".join(parts)
     kept = Redaction().inside(text)
     assert kept.replace(REDACTED, KEY) == text
+
+
+STRAY = [
+    '{{"note": "it\'s late", "password": {}}}',
+    'Don\'t worry {{"password": {}}}',
+    '2025-01-01 INFO user\'s body={{"password": {}}} took 3 ms',
+    'rock \'90s {{"password": {}}}',
+    "it's password={}",
+    'the users\' {{"a": {{"password": {}}}}}',
+    "curl -d '{{\"password\": {}}}' https://example.org",
+    '[{{"password": {0}, "note": "it\'s"}}, {{"password": {0}, "note": "it\'s"}}]',
+]
+
+
+@pytest.mark.parametrize("text", STRAY)
+def test_an_apostrophe_before_it_leaves_nothing_of_a_password_with_quotes(text):
+    said = text.format(json.dumps('abc"def7Zq9'))
+    cleaned = Redaction().text("x", said)
+    assert cleaned == text.format('"[redacted]"')
