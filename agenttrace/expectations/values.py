@@ -18,6 +18,7 @@ import inspect
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import AsyncGeneratorType, BuiltinFunctionType, FunctionType, GeneratorType, MethodType
 from typing import Any, Literal
 
 from agenttrace.core.errors import ExpectationError, ScorerError
@@ -78,11 +79,15 @@ class Difference:
         }
 
 
+_SAY_NOTHING = (tuple, GeneratorType, AsyncGeneratorType, FunctionType, MethodType, BuiltinFunctionType, type)
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Predicate(Matcher):
     """Any callable: agrees where it returns a true value; the diff shows what it raises.
 
-    A tuple and NaN are true for Python whatever they say, so they are refused.
+    A tuple, NaN, a generator and a function, such as ``str.isdigit`` that nobody called, are true for Python
+    whatever they say, so they are refused.
     """
 
     is_opaque = True
@@ -93,12 +98,12 @@ class Predicate(Matcher):
             answer = self.function(actual)
             if answer is True or answer is False:
                 return float(answer)
-            kind = type(answer)
-            if kind is not tuple and answer == answer and not inspect.isawaitable(answer):
+            says_nothing = isinstance(answer, _SAY_NOTHING)
+            if not says_nothing and answer == answer and not inspect.isawaitable(answer):
                 return 1.0 if answer else 0.0
         except Exception:  # choke-point: the agent's value does not fit the user's test
             return 0.0
-        if kind is tuple or not inspect.isawaitable(answer):
+        if says_nothing or not inspect.isawaitable(answer):
             raise ScorerError(f"the predicate {self!r} returns true or false, got {short_repr(answer)}")
         if inspect.iscoroutine(answer):
             answer.close()

@@ -104,6 +104,11 @@ def _checked_counts(scorer: str, counts: Any) -> dict[str, tuple[str, int]]:
     for tool, count in counts.items():
         if not isinstance(tool, str) or not tool:
             raise ScorerError(f"{scorer}: counts are by a tool's name, got {tool!r}")
+        if any(sign in tool for sign in "*?["):
+            raise ScorerError(
+                f"{scorer}: counts are by a tool's whole name, got {tool!r}; "
+                "expect(at_most={…}, never=…) and ToolPermissionScorer take globs"
+            )
         if not isinstance(count, list | tuple) or len(count) != 2:
             raise ScorerError(f"{scorer}: the count of {tool!r} is (operator, number), got {count!r}")
         word, number = count

@@ -261,7 +261,9 @@ def test_a_predicate_that_nobody_awaits_is_an_error() -> None:
         ToolOrderScorer().score(example)
 
 
-@pytest.mark.parametrize("answer", [(False, "too small"), float("nan")])
+@pytest.mark.parametrize(
+    "answer", [(False, "too small"), float("nan"), (x for x in ""), "1".isdigit, print, int]
+)
 def test_a_predicate_whose_answer_is_true_whatever_it_says_is_an_error(answer: object) -> None:
     from agenttrace import Example
     from agenttrace.scorers import ToolOrderScorer

@@ -70,6 +70,7 @@ def test_counts_read_from_json_are_lists():
         ({"a": ("=", True)}, "whole number"),
         ({"a": ("=", "1")}, "whole number"),
         ({7: ("=", 1)}, "by a tool's name, got 7"),
+        ({"delete_*": ("=", 0)}, "by a tool's whole name, got 'delete_"),
     ],
 )
 def test_counts_that_cannot_be_understood_are_refused_when_built(counts, said):
