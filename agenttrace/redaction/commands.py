@@ -26,8 +26,9 @@ _VALUE = (
 """An argument; in quotes it may have any sign in it."""
 _BETWEEN = r"(?:[^\n;|&]|\\\n){0,300}?"
 """The other arguments, also on a line that goes on."""
-_GAP = r"""(?:\s+|\\{0,20}["'],\s*\\{0,20}["'])"""
-"""What is between two arguments: spaces, or in a list within a text, ``'-p', '…'``, quotes and a comma."""
+_GAP = r"""(?:(?>(?:\s|\\\r?\n)+)|\\{0,20}["'],\s*\\{0,20}["'])"""
+"""What is between two arguments: spaces, the end of a line that goes on, or in a list within a text,
+``'-p', '…'``, quotes and a comma."""
 
 
 def _after(command: str, option: str) -> re.Pattern[str]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import zip_longest
 
 from agenttrace.core.marks import REDACTED
+from agenttrace.redaction.commands import may_have_command
 from agenttrace.redaction.names import NAME_SIGNS
 from agenttrace.redaction.texts import has_any
 
@@ -15,7 +17,8 @@ _PREFIXES = {
     "quotation": re.compile(r">[ ]?"),
     "comment": re.compile(r"[ \t]{0,40}(?:#|//|--)[ \t]"),
     "grep": re.compile(r"\d{1,7}:(?!\d)"),
-    "place": re.compile(r"[\w./-]{1,160}:\d{1,7}[:-]"),
+    "place": re.compile(r"(?=[\d./-]{0,20}[^\W\d])[\w./-]{1,160}?(?::\d{1,7}[:-]|-\d{1,7}-)"),
+    "removed": re.compile(r"-(?!-- )"),
     "service": re.compile(r"[A-Za-z][\w.-]{0,60}[ ]{1,20}\|[ ]"),
 }
 """What stands before a line, as ``cat -n``, ``git diff``, a mail, comments of code, ``grep -n`` and
@@ -25,9 +28,13 @@ _TWO_LINES = re.compile(
     r"|\d{1,7}:(?!\d).*\n\d{1,7}:(?!\d)"
     r"|[ \t]{0,40}\+.*\n[ \t]{0,40}\+|>.*\n>"
     r"|[ \t]{0,40}(?P<comment>#|//|--)[ \t].*\n[ \t]{0,40}(?P=comment)[ \t]"
-    r"|(?P<path>[\w./-]{1,160}):\d{1,7}[:-].*\n(?P=path):\d{1,7}[:-]"
+    r"|(?P<path>[\w./-]{1,160}?)(?::\d{1,7}[:-].*\n(?P=path)[:-]|-\d{1,7}-.*\n(?P=path):)\d{1,7}[:-]"
+    r"|@@ -\d.*\n[ +-]|```diff\n[ +-]|-[^\s-].*\n-"
     r"|(?P<service>[A-Za-z][\w.-]{0,60}[ ]{1,20}\|[ ]).*\n(?P=service))"
 )
+_HUNK = re.compile(r"@@ -\d|```diff\Z")
+_IN_HUNK = re.compile(r"(?!--- |\+\+\+ )[ +-]|\Z")
+"""A line of a diff, which may be an empty one."""
 _NUMBER = re.compile(r":\d{1,7}[:-]")
 _NUMBER_ALONE = re.compile(r"\n\d{1,7}:")
 _PLACE = re.compile(r"(?m)^[\w./-]{1,160}:\d{1,7}[:-]")
@@ -45,6 +52,7 @@ def may_be_prefixed(text: str) -> bool:
         or ("#" in text and "# " in text)
         or ("/" in text and "// " in text)
         or ("-" in text and "-- " in text)
+        or ("-" in text and ("\n-" in text or text[0] == "-"))
         or (":" in text and _NUMBER_ALONE.search(text) is not None)
         or (":" in text and _NUMBER.search(text) is not None and _PLACE.search(text) is not None)
     )
@@ -53,37 +61,54 @@ def may_be_prefixed(text: str) -> bool:
 
 def without_prefixed(text: str, clean: Callable[[str], str]) -> tuple[str, int]:
     """The text with the secrets that `clean` finds in such lines taken out, and how many runs had some."""
-    lines, count = text.split("\n"), 0
-    for first, last, prefixes in reversed(list(_runs(lines))):
-        bare = [line[len(prefix) :] for line, prefix in zip(lines[first:last], prefixes, strict=True)]
-        if not has_any(NAME_SIGNS, "\n".join(bare).lower()):
-            continue
+    lines: list[str | None] = [*text.split("\n")]
+    count = 0
+    for places, prefixes in _runs(text.split("\n")):
+        bare = [(lines[place] or "")[len(prefix) :] for place, prefix in zip(places, prefixes, strict=True)]
         joined = "\n".join(bare)
+        lowered = joined.lower()
+        if not has_any(NAME_SIGNS, lowered) and not may_have_command(lowered):
+            continue
         cleaned = clean(joined)
         if cleaned is joined or REDACTED not in cleaned:
             continue
         count += 1
         # Of a block of several lines one may be left: the prefixes of the others go.
-        lines[first:last] = [
-            prefix + line for prefix, line in zip(prefixes, cleaned.split("\n"), strict=False)
-        ]
-    return ("\n".join(lines), count) if count else (text, 0)
+        for place, prefix, line in zip_longest(places, prefixes, cleaned.split("\n")):
+            if place is not None:
+                lines[place] = None if line is None else prefix + line
+    return ("\n".join([line for line in lines if line is not None]), count) if count else (text, 0)
 
 
-def _runs(lines: list[str]) -> Iterator[tuple[int, int, list[str]]]:
-    """The first and the last place of two lines or more with a prefix of one kind, and the prefixes."""
+def _runs(lines: list[str]) -> Iterator[tuple[Sequence[int], list[str]]]:
+    """The places of two lines or more with a prefix of one kind, and the prefixes; of a hunk of a diff those
+    of the lines as they were, and as they are."""
     place = 0
     while place < len(lines) - 1:
+        if _HUNK.match(lines[place]):
+            stop = _end_of_hunk(lines, place + 1)
+            for sign in "-+":
+                places = [at for at in range(place + 1, stop) if lines[at][:1] in ("", " ", sign)]
+                if any(lines[at][:1] == sign for at in places):
+                    yield places, [lines[at][:1] for at in places]
+            place = max(stop, place + 1)
+            continue
         kind = next((kind for kind, prefix in _PREFIXES.items() if prefix.match(lines[place])), None)
-        if kind is None:
+        if kind is None or (kind == "removed" and lines[place][1:2].isspace()):  # an item of a list
             place += 1
             continue
         prefixes: list[str] = []
-        for line in lines[place:]:
-            prefix = _PREFIXES[kind].match(line)
+        for at in range(place, len(lines)):
+            prefix = _PREFIXES[kind].match(lines[at])
             if prefix is None or (kind == "service" and prefixes and prefix[0] != prefixes[0]):
                 break
             prefixes.append(prefix[0])
         if len(prefixes) > 1:
-            yield place, place + len(prefixes), prefixes
+            yield range(place, place + len(prefixes)), prefixes
         place += len(prefixes)
+
+
+def _end_of_hunk(lines: list[str], place: int) -> int:
+    while place < len(lines) and _IN_HUNK.match(lines[place]):
+        place += 1
+    return place

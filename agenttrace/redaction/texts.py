@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from agenttrace.core.marks import REDACTED
+from agenttrace.redaction.begins import begin_of_value
 from agenttrace.redaction.brackets import end_of_brackets, is_secret_data
 from agenttrace.redaction.calls import OF_CALLS
 from agenttrace.redaction.codes import OF_CODES, name_of_code
@@ -57,10 +58,7 @@ OTHER_MARKS = ("--", "</", '",', "',", "\"'")
 _FEW = 12
 """Separators that are quicker looked at than all signs are looked for."""
 _SEPARATOR = re.compile(r"[=:]")
-_SPACES = re.compile(r"[ \t\u00a0*`]*")
-"""With the signs of Markdown: ``**password**: `…` ``."""
 _CUT = re.compile(r"…\[\+[\d,]+ chars(?: #\w+)?\]\Z")
-_WIDE_SPACES = re.compile(r"\s*")
 _NUMBER = re.compile(r"-?\d[\w.+-]*")
 _TEXT_VALUE = re.compile(r"""(\\{0,20})([brufneLBRUFNE@$]{0,2})(["'])(?:\3\3)?(?!\[redacted\])""")
 
@@ -73,8 +71,6 @@ _OF_FORMAT = re.compile(r"[A-Za-z_][\w.]*![rsa]")
 """``{password!r}``."""
 _OF_NUMBERS = re.compile(r"(?i)(?:\A|[_\W])(?:pin|cvv2?|cvc2?|csc|t?otp|code)\Z")
 """Names of secrets that are a number, which may be a short one."""
-_ANCHOR = re.compile(r"(?:&[A-Za-z][\w-]{0,40}|!!?[A-Za-z][\w:/-]{0,40})[ \t]+(?=[^\s=])")
-"""What YAML may have before a value: ``password: &pw …``, ``!!str …``."""
 _SAYS_NOTHING = re.compile(r"(?:[HREP]S\d{3}|[$€£]\d+(?:[.,]\d+)*)")
 """An algorithm, ``jwt: RS256``, and a price."""
 _ARN = re.compile(r"arn:[\w:-]*secret\Z")
@@ -223,11 +219,7 @@ class _Reader:
     def _value(self, name: str, is_quoted: bool, separator: str, place: int) -> int:
         """Take out the value after a secret's name, if it is one. Returns the place up to which was read."""
         text = self.text
-        spaces = _WIDE_SPACES if is_quoted else _SPACES
-        begin = _end(spaces, text, place + 1 + (text[place + 1 : place + 2] == ">"))
-        anchor = _ANCHOR.match(text, begin)
-        if anchor is not None:
-            begin = anchor.end()
+        place, begin = begin_of_value(text, place, is_quoted=is_quoted)
         if separator == "=" and "," in text[max(0, place - WINDOW) : place]:
             begin = value_among(text, place, begin)
         if not is_quoted and text[begin : begin + 1] in ('"', "'") and ends_literal(text, place, begin):
