@@ -117,6 +117,8 @@ _COMMANDS = (
     ("ipmitool", _after("ipmitool", "-P_")),
     ("bcp", _after("bcp", r"-P_?")),
     ("cf login", _after("cf_login", "-p_")),
+    ("snowsql", _after("snowsql", "-p_")),
+    ("psexec", _after(r"psexec(?:64)?", "-p_")),
     ("snmp", _after(r"snmp\w+", "-[AX]_")),
     (" -a", _after("https?|xhs?", r"-a_?[\"']?[^\s:\"']+:")),
     ("login", _token_after("(?:vault|cargo)_login_")),

@@ -12,11 +12,25 @@ from agenttrace.redaction.values import is_opaque, says_something
 FIELDS = (
     *("selector", "element", "locator", "xpath", "placeholder"),
     *("css_selector", "cssSelector", "field_name", "fieldName", "field_label", "label", "field"),
-    *("aria_label", "ariaLabel", "input_name", "target", "question"),
+    *("aria_label", "ariaLabel", "input_name", "target", "question", "prompt", "expect"),
 )
 """What says of which field something is: a selector of CSS or XPath, or words, *Password textbox*."""
-TYPED = ("text", "value", "content", "keys", "input", "input_text", "inputText", "string", "answer")
+TYPED = (
+    "text",
+    "value",
+    "content",
+    "keys",
+    "input",
+    "input_text",
+    "inputText",
+    "string",
+    "answer",
+    "reply",
+    "response",
+    "send",
+)
 """What is typed there."""
+_QUESTIONS = ("question", "prompt", "expect")
 _WORD = re.compile(r"[^\W\d_][\w-]*")
 _KINDS = frozenset(
     {"field", "input", "textbox", "textarea", "box", "text", "element", "area", "entry", "first", "last"}
@@ -46,7 +60,7 @@ def typed_secrets(entry: Mapping[str, Any], names: Names) -> list[str]:
     name = next((name for field in fields if (name := name_of_field(field, names)) is not None), None)
     if name is None:
         return []
-    is_asked = type(entry.get("question")) is str  # of which a word may be the answer
+    is_asked = any(type(entry.get(key)) is str for key in _QUESTIONS)  # of which a word may be the answer
     return [
         key
         for key in TYPED

@@ -7,13 +7,20 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from agenttrace.core.marks import REDACTED, bytes_of, spelled
+from agenttrace.redaction.answers import places_of_answers
 from agenttrace.redaction.commands import may_be_command, places_in_arguments
 from agenttrace.redaction.fields import FIELDS, TYPED, name_of_field, typed_secrets
 from agenttrace.redaction.lines import may_be_lines
 from agenttrace.redaction.naming import Names, hides_all, may_be_word
-from agenttrace.redaction.shown import is_secret_path
 from agenttrace.redaction.sql_parameters import secret_parameters
-from agenttrace.redaction.tables import COLUMNS, ROWS, is_list, places_below_titles, without_columns_beside
+from agenttrace.redaction.tables import (
+    COLUMNS,
+    ROWS,
+    is_list,
+    places_below_titles,
+    places_beside_head,
+    without_columns_beside,
+)
 from agenttrace.redaction.values import ends_opaque, is_class, is_measure, is_name, is_phrase, says_something
 
 _LONGEST_NAME = 64
@@ -94,6 +101,9 @@ def places_of_named(items: Sequence[Any], names: Names) -> dict[int, int]:
         if value[:1] != "-" and not may_be_command(items):
             return {}
         return _places_in_command(items, names) | _places_of_phrases(items, (0, 1), names)
+    if len(items) == 3 and type(items[1]) is str and items[1] in _COMPARE:  # ``["password", "==", "…"]``
+        name, value = text_of(items[0]), text_of(items[2])
+        return {2: 0} if name is not None and value is not None and _is_named(name, value, names) else {}
     headers = _places_in_headers(items, names) if not len(items) % 2 and len(items) <= _MOST_HEADERS else {}
     if headers:
         return headers
@@ -109,6 +119,7 @@ def places_of_named(items: Sequence[Any], names: Names) -> dict[int, int]:
 
 
 _FEW = 8
+_COMPARE = frozenset({"=", "==", "===", "!=", "eq", "is", "equals", "contains"})
 _BEGINNINGS = ("select", "insert", "update", "delete", "merge", "alter", "create", "replace", "with", "call")
 _LONGEST_WORD = 7
 
@@ -202,8 +213,10 @@ def holds_named(lists: Iterable[Sequence[Any]], names: Names) -> bool:
                     continue
                 if places_of_named(items, names) or may_be_lines(items) or _may_be_statement(items):
                     return True
-            elif (kind is list or kind is tuple) and _places_below(items, names):
-                return True
+            elif kind is list or kind is tuple:
+                has_rows = _places_below(items, names) or places_beside_head(items, names)
+                if has_rows:
+                    return True
     return False
 
 
@@ -295,6 +308,13 @@ def without_listed(value: list[Any], items: list[Any], names: Names, taken_out: 
         for number, place in _places_below(value, names):
             row = items[number] = list(items[number])  # a tuple, where the values were not recorded
             row[place] = taken_out(value[number][place])
+        for number, place in places_beside_head(value, names):
+            rows = items[1] = list(items[1])
+            row = rows[number] = list(rows[number])
+            row[place] = taken_out(value[1][number][place])
+    elif value and type(value[0]) is dict and "role" in value[0]:
+        for number in places_of_answers(value, names):
+            items[number] = {**items[number], "content": taken_out(value[number]["content"])}
 
 
 def _places_below(rows: Sequence[Any], names: Names) -> list[tuple[int, int]]:
@@ -374,19 +394,3 @@ def holds_beside(value: dict[str, Any], names: Names) -> bool:
     without_beside(value, items, names, hidden.append)
     netloc = value.get("netloc")
     return bool(hidden) or (type(netloc) is str and items["netloc"] != netloc)
-
-
-def without_differences(data: Any, names: Names, is_inside: bool = False) -> Any:
-    """A score's details, whose differences name a value by its ``path``; `is_inside` those of a secret."""
-    if type(data) is list:
-        return [without_differences(item, names, is_inside) for item in data]
-    if type(data) is not dict:
-        return data
-    path = data.get("path")
-    is_secret = is_inside or (type(path) is str and is_secret_path(path, names.is_secret))
-    return {
-        key: REDACTED
-        if is_secret and key in ("expected", "got") and item is not None
-        else without_differences(item, names, is_secret and key == "differences")
-        for key, item in data.items()
-    }

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from agenttrace.core import semconv
 from agenttrace.core.digests import digest_of, secret_digest
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.interruptions import pass_on_interruption
-from agenttrace.core.jsonable import clean_text, jsonable, to_json
+from agenttrace.core.jsonable import jsonable, to_json
 from agenttrace.core.limits import CAPTURED, LONGEST_WHOLE
 from agenttrace.core.marks import REDACTED, Redacted, bytes_of, cut, parted_at_cut, spelled
 from agenttrace.core.score import Score
 from agenttrace.core.snapshot import EXACT_INT
-from agenttrace.core.span import Span, SpanError
+from agenttrace.core.span import Span
 from agenttrace.core.tool import REQUIRED, ToolDefinition
 from agenttrace.redaction.encodings import (
     QUOTED_SIGNS,
@@ -47,15 +45,22 @@ from agenttrace.redaction.pairs import (
 )
 from agenttrace.redaction.personal import LARGEST_IF_CARDS, is_card
 from agenttrace.redaction.prefixed import may_be_prefixed, without_prefixed
-from agenttrace.redaction.repeated import secret_texts, without_again, without_repeated, without_repeated_in
+from agenttrace.redaction.repeated import without_again
 from agenttrace.redaction.scores import score_without_secrets
 from agenttrace.redaction.shape_search import without_shape
 from agenttrace.redaction.shapes import ENCODED_RUN
 from agenttrace.redaction.signs import LONGEST_ID, PROSE, Look, is_id, look_at, shapes_in
+from agenttrace.redaction.spans import redacted_span
 from agenttrace.redaction.streamed import without_split, without_split_events
 from agenttrace.redaction.texts import has_any, may_have_names, without_named
 from agenttrace.redaction.together import may_hold_secret
-from agenttrace.redaction.values import hides, is_schema, without_examples, without_opaque, without_random
+from agenttrace.redaction.values import (
+    hides,
+    is_schema,
+    without_examples,
+    without_opaque,
+    without_random,
+)
 
 _CACHES = ("_secret_names", "_rules", "_keys", "_tools")
 """Names, keys and tools for which the result is cached."""
@@ -209,24 +214,7 @@ class Redaction:
 
     def span(self, span: Span) -> Span:
         """The redacted form of a span that was not recorded here: it was read, or came from elsewhere."""
-        redacted = copy.copy(span)
-        redacted.name = self.key(clean_text(span.name))
-        redacted.input = None if span.input is None else self.fields(span.input)
-        is_stream = semconv.ITEMS in span.attributes and type(span.output) is list
-        output = self.stream(span.output) if is_stream else span.output
-        redacted.output = None if output is None else self.value("output", output)
-        attributes = self.fields(span.attributes)
-        metadata = span.attributes.get(semconv.METADATA)
-        if type(metadata) is dict:  # each item by its own name, as live
-            attributes[semconv.METADATA] = self.fields(metadata)
-        has_secrets = span.input is not None and redacted.input != span.input
-        secrets = secret_texts((span.input or {}).items(), self) if has_secrets else set()
-        redacted.output = without_repeated_in(redacted.output, secrets)
-        redacted.attributes = without_repeated_in(attributes, secrets)
-        if span.error is not None:
-            message = self.text("error", without_repeated(clean_text(span.error.message), secrets))
-            redacted.error = SpanError(span.error.type, message, span.error.frames)
-        return redacted
+        return redacted_span(span, self)
 
     def score(self, score: Score) -> Score:
         """A score without secrets, and without digests, in its texts and details."""
@@ -333,7 +321,7 @@ class Redaction:
         """
         text = "\n\n".join(texts)  # each begins a paragraph
         look, lowered = look_at(text), text.lower()
-        has_lines = any("\n" in each for each in texts)
+        has_lines = text.count("\n") > 2 * (len(texts) - 1)
         if (
             not self._own_shapes
             and not may_hold_secret(text, lowered, look, self, self._signs, has_lines=has_lines)

@@ -8,12 +8,12 @@ from typing import Any, Protocol
 from agenttrace.core.changed import changed
 from agenttrace.core.jsonable import clean_text, jsonable
 from agenttrace.core.limits import RECORDED, WHOLE
-from agenttrace.core.marks import text_without_digests, without_digests
+from agenttrace.core.marks import REDACTED, text_without_digests, without_digests
 from agenttrace.core.score import Score
 from agenttrace.redaction.encodings import without_shortened
 from agenttrace.redaction.harmless_copy import Rules, harmless_copy
-from agenttrace.redaction.pairs import without_differences
-from agenttrace.redaction.shown import without_shown_arguments
+from agenttrace.redaction.naming import Names
+from agenttrace.redaction.shown import is_secret_path, without_shown_arguments
 
 _HOLD_DIFFERENCES = frozenset({"rows", "calls", "differences", "checks"})
 """The details that say in which values a call differs."""
@@ -57,14 +57,14 @@ def score_without_secrets(score: Score, redaction: Redacts, signs: tuple[str, ..
             harmless = harmless_copy(values, redaction)
             if harmless is not None:
                 changes[name] = (
-                    without_differences(harmless, redaction)
+                    _without_differences(harmless, redaction)
                     if _HOLD_DIFFERENCES & harmless.keys()
                     else harmless
                 )
                 continue
             data = jsonable(dict(getattr(score, name)), limits=_OF_DETAILS)
             clean = redaction.inside(without_digests(data))
-            changes[name] = without_differences(clean, redaction)
+            changes[name] = _without_differences(clean, redaction)
     if score.evidence:
         changes["evidence"] = _texts(redaction, "evidence", jsonable(dict(score.evidence)))
     return changed(score, **changes)
@@ -84,3 +84,19 @@ def _shown(redaction: Redacts, signs: tuple[str, ...], name: str, text: str) -> 
     text = text_without_digests(clean_text(text))
     text = redaction.text(name, without_shown_arguments(text, redaction.is_secret, signs))
     return text if redaction.level == "off" else without_shortened(text)[0]
+
+
+def _without_differences(data: Any, names: Names, is_inside: bool = False) -> Any:
+    """A score's details, whose differences name a value by its ``path``; `is_inside` those of a secret."""
+    if type(data) is list:
+        return [_without_differences(item, names, is_inside) for item in data]
+    if type(data) is not dict:
+        return data
+    path = data.get("path")
+    is_secret = is_inside or (type(path) is str and is_secret_path(path, names.is_secret))
+    return {
+        key: REDACTED
+        if is_secret and key in ("expected", "got") and item is not None
+        else _without_differences(item, names, is_secret and key == "differences")
+        for key, item in data.items()
+    }

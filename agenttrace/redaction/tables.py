@@ -11,11 +11,11 @@ from agenttrace.redaction.values import is_name, is_opaque, is_placeholder
 COLUMNS = (
     *("columns", "header", "headers", "fields", "column_names", "columnNames"),
     *("schema", "cols", "keys", "meta", "fieldnames"),
-    *("Columns", "columnMetadata", "ColumnMetadata", "ResultSetMetadata", "resultSetMetaData"),
+    *("Columns", "columnMetadata", "ColumnMetadata", "ResultSetMetadata", "resultSetMetaData", "ColumnInfo"),
 )
 _HEADS = (*COLUMNS, "description")
 """Python's DB-API calls the columns of a cursor its description, which elsewhere is a text."""
-ROWS = ("data", "rows", "values", "records", "Rows", "Records", "data_array")
+ROWS = ("data", "rows", "values", "records", "body", "Rows", "Records", "data_array")
 """Some in the words of Kusto, Athena, RDS, Redshift, Snowflake and Databricks, whose answers are tables."""
 _TITLES = (
     *("name", "field", "key", "id", "label", "title", "header"),
@@ -114,6 +114,14 @@ def places_below_titles(rows: Sequence[Any], names: Names) -> list[tuple[int, in
         # Two columns may be pairs, too: then what stands here is another name, such as address2.
         and (width != 2 or place or type(row[0]) is not str or not is_name(row[0].rstrip("0123456789")))
     ]
+
+
+def places_beside_head(parts: Sequence[Any], names: Names) -> list[tuple[int, int]]:
+    """Where secrets stand in the rows of a table that is its titles and its rows, ``(["user", "password"],
+    [("ann", …)])``."""
+    if len(parts) != 2 or not parts[0] or not is_list(parts[1]) or not parts[1] or not is_list(parts[1][0]):
+        return []
+    return [(number - 1, place) for number, place in places_below_titles([parts[0], *parts[1]], names)]
 
 
 def _is_secret(title: str | None, item: Any, names: Names) -> bool:

@@ -13,8 +13,10 @@ from agenttrace.core.score import Score
 from agenttrace.core.snapshot import EXACT_INT
 from agenttrace.core.span import EMPTY, Span, SpanError
 from agenttrace.redaction import Redaction
+from agenttrace.redaction.given import returned_secret
 from agenttrace.redaction.pairs import may_be_named_beside
 from agenttrace.redaction.repeated import secret_texts, without_repeated, without_repeated_in
+from agenttrace.redaction.values import is_made_up
 from agenttrace.tracing.freeze import Frozen, thaw
 from agenttrace.tracing.observed_function import ObservedFunction, RedactedNames
 from agenttrace.tracing.record import (
@@ -65,7 +67,7 @@ def finish(record: Record, redaction: Redaction) -> Span:
         pieces = clean(thaw(output, limits, redaction.digest))
         # First joined: of a secret in two pieces, what is redacted in the first one leaves the second.
         output = Frozen(redaction.stream(pieces) if type(pieces) is list else pieces, 0)
-    span.output = output if output is None else _value("output", output, redaction, limits)
+    span.output = output if output is None else _output(output, redaction, rules, limits)
     span.status = "ok"
     span.error = None
     span.attributes = EMPTY if observed.metadata is None else redaction.fields(observed.metadata)
@@ -158,9 +160,11 @@ def rules_for(observed: ObservedFunction, redaction: Redaction) -> RedactedNames
         or any(map(redaction.is_secret, observed.names))
         or may_be_named_beside(observed.names)
     )
+    returned = returned_secret(observed.name, redaction)
     definition = None if observed.definition is None else redaction.tool(observed.definition)
     kind = redaction.key(observed.span_type)
-    return redaction, by_name, redaction.key(observed.name), definition, names, kind
+    name = redaction.key(observed.name)
+    return redaction, by_name or returned != "", name, definition, names, kind, returned
 
 
 def _inputs(
@@ -192,6 +196,12 @@ def _inputs(
             value = redaction.inside(clean(thaw(value, limits, redaction.digest)))
         inputs[name] = value
     return inputs
+
+
+def _output(output: Any, redaction: Redaction, rules: RedactedNames, limits: Limits) -> Any:
+    """The result, which is a secret where the call's name says so and it is made up."""
+    is_secret = rules[6] != "" and redaction.call is None and type(output) is str and is_made_up(output)
+    return _value(rules[6] if is_secret else "output", output, redaction, limits)
 
 
 def _value(name: str, value: Any, redaction: Redaction, limits: Limits) -> Any:

@@ -1,5 +1,7 @@
 """What a call's result, log and attributes repeat of the secrets among its arguments."""
 
+import pytest
+
 from agenttrace import Tracer
 from agenttrace.core.semconv import LOGS
 
@@ -49,3 +51,26 @@ def test_words_numbers_and_dates_of_a_secret_stay_in_the_result():
         log_in("admin", "admin", {"since": "2025-06-01", "number": 10**20})
     (call,) = captured.trace.tool_calls
     assert call.output == ["welcome admin on 2025-06-01", 10**20]
+
+
+@pytest.mark.parametrize("name", ["get_password", "createApiKey", "vault.fetch_access_token", "make_token"])
+def test_what_a_call_returns_is_a_secret_where_its_name_says_so(name):
+    tracer = Tracer("returned", store="memory")
+    returns = tracer.observe(lambda user: PASSWORD, span_type="tool", name=name)
+    with tracer.capture() as captured:
+        returns("ann")
+    (call,) = captured.trace.tool_calls
+    assert call.output == "[redacted]"
+
+
+@pytest.mark.parametrize(
+    ("name", "output"),
+    [("get_password", "unknown"), ("check_password", "ok12345"), ("get_page", PASSWORD), ("get_token", None)],
+)
+def test_any_other_result_stays(name, output):
+    tracer = Tracer("returned", store="memory")
+    returns = tracer.observe(lambda user: output, span_type="tool", name=name)
+    with tracer.capture() as captured:
+        returns("ann")
+    (call,) = captured.trace.tool_calls
+    assert call.output == output

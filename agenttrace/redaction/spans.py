@@ -1,0 +1,69 @@
+"""Spans without secrets that were not recorded here: read from a file, or received."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from agenttrace.core import semconv
+from agenttrace.core.jsonable import clean_text
+from agenttrace.core.span import Span, SpanError
+from agenttrace.redaction.given import returned_secret
+from agenttrace.redaction.naming import Names
+from agenttrace.redaction.repeated import secret_texts, without_repeated, without_repeated_in
+from agenttrace.redaction.values import is_made_up
+
+
+class Redacts(Names, Protocol):
+    """A redaction, as far as spans need it."""
+
+    call: Any
+
+    def key(self, key: str) -> str:
+        """A key or name without secrets in its own text."""
+        ...
+
+    def fields(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Each of several named values in its redacted form."""
+        ...
+
+    def stream(self, items: list[Any]) -> list[Any]:
+        """The items of a stream without secrets."""
+        ...
+
+    def value(self, name: str, value: Any) -> Any:
+        """The redacted form of one value."""
+        ...
+
+    def text(self, name: str, text: str) -> str:
+        """The redacted form of a text."""
+        ...
+
+    def without_counting(self, text: str) -> str:
+        """The text without secrets, which are not counted."""
+        ...
+
+
+def redacted_span(span: Span, redaction: Redacts) -> Span:
+    """A copy of a span without secrets; the span itself stays as it is."""
+    redacted = copy.copy(span)
+    redacted.name = redaction.key(clean_text(span.name))
+    redacted.input = None if span.input is None else redaction.fields(span.input)
+    is_stream = semconv.ITEMS in span.attributes and type(span.output) is list
+    output = redaction.stream(span.output) if is_stream else span.output
+    is_text = isinstance(output, str) and redaction.call is None and is_made_up(output)
+    name = (returned_secret(span.name, redaction) if is_text else "") or "output"
+    redacted.output = None if output is None else redaction.value(name, output)
+    attributes = redaction.fields(span.attributes)
+    metadata = span.attributes.get(semconv.METADATA)
+    if type(metadata) is dict:  # each item by its own name, as live
+        attributes[semconv.METADATA] = redaction.fields(metadata)
+    has_secrets = span.input is not None and redacted.input != span.input
+    secrets = secret_texts((span.input or {}).items(), redaction) if has_secrets else set()
+    redacted.output = without_repeated_in(redacted.output, secrets)
+    redacted.attributes = without_repeated_in(attributes, secrets)
+    if span.error is not None:
+        message = redaction.text("error", without_repeated(clean_text(span.error.message), secrets))
+        redacted.error = SpanError(span.error.type, message, span.error.frames)
+    return redacted

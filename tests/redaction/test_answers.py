@@ -1,0 +1,76 @@
+"""Messages that answer one which asks for a secret, a table as a head and its rows, names beside values."""
+
+import pytest
+
+from agenttrace import Redaction, Tracer
+
+SECRET = "hunter2Zq9"
+DATA = [
+    [{"role": "assistant", "content": "What is your password?"}, {"role": "user", "content": SECRET}],
+    [
+        {"role": "user", "content": "hi"},
+        {"role": "assistant", "content": "Sure. Please send me the API key for the account:"},
+        {"role": "user", "content": SECRET},
+        {"role": "user", "content": "and more"},
+    ],
+    [{"role": "assistant", "content": "Please enter your password."}, {"role": "user", "content": SECRET}],
+    [["user", "password"], [["ann", SECRET], ["bob", "Xk9mQ2vLp7z"]]],
+    {"header": ["user", "password"], "body": [["a", SECRET]]},
+    {
+        "ColumnInfo": [{"Name": "user"}, {"Name": "password"}],
+        "Rows": [{"Data": [{"ScalarValue": "ann"}, {"ScalarValue": SECRET}]}],
+    },
+    {"question": "API key?", "reply": SECRET},
+    {"prompt": "Password:", "response": SECRET},
+    {"expect": "Password:", "send": SECRET},
+    ["password", "==", SECRET],
+    {"where": ["password", "=", SECRET]},
+]
+HARMLESS = [
+    [{"role": "assistant", "content": "What is your name?"}, {"role": "user", "content": SECRET}],
+    [{"role": "assistant", "content": "What is your password?"}, {"role": "user", "content": "forgotten"}],
+    [["a", "b"], [["x", "y1z2"]]],
+    ["status", "==", "abc12345"],
+    {"prompt": "Write about a lost password", "response": "Dear Ann, you may set another one."},
+]
+
+
+@pytest.mark.parametrize("data", DATA)
+def test_the_secret_is_hidden_where_it_stands_and_where_it_is_recorded(data):
+    assert SECRET not in str(Redaction().fields({"x": data}))
+    tracer = Tracer("answers", store="memory")
+
+    @tracer.observe(span_type="tool")
+    def echo(value):
+        return value
+
+    with tracer.capture() as captured:
+        echo(data)
+    (span,) = captured.trace.spans
+    assert SECRET not in str((span.input, span.output))
+
+
+@pytest.mark.parametrize("data", HARMLESS)
+def test_other_data_stays(data):
+    assert Redaction().fields({"x": data}) == {"x": data}
+
+
+def test_a_long_conversation_is_looked_through_as_each_message_is():
+    told = [{"role": "user", "content": f"The river is known for bridge {n}."} for n in range(60)]
+    asked = [
+        *told,
+        {"role": "assistant", "content": "Your token?"},
+        {"role": "user", "content": SECRET},
+        *told,
+    ]
+    tracer = Tracer("answers", store="memory")
+
+    @tracer.observe(span_type="llm")
+    def model(messages):
+        return "ok"
+
+    with tracer.capture() as captured:
+        model(asked)
+    (span,) = captured.trace.spans
+    assert span.input["messages"][61]["content"] == "[redacted]"
+    assert span.input["messages"][:61] == asked[:61]
