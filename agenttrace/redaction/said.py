@@ -34,7 +34,7 @@ behind or below *bearer* is found by its shape."""
 _VERB = (
     r"(?:is|was|are|were|be|becomes|ist|war|lautet|est|es|è|é)"
     r"(?:\s++(?:now|still|just|(?:set|changed|reset|updated|rotated)\s++(?:to|from)))?(?:\s*+:)?"
-    r"|will\s++be|to|(?:set|changed|reset|updated|rotated)\s++(?:to|from)"
+    r"|will\s++be|to|with|(?:set|changed|reset|updated|rotated)\s++(?:to|from)"
     r"|ha(?:s|ve)\s++been\s++(?:set|changed|reset|updated|rotated)\s++(?:to|from)"
 )
 _TO = re.compile(r"""["'`]?\s++to\s++["'`]?(?P<value>[^\s"'`]{4,200})""")
@@ -90,6 +90,7 @@ _CHANGED = re.compile(r"(?i)\b(?:set|chang|reset|updat|rotat)\w*\s+(?:\S+\s+){0,
 _COUNTED = re.compile(
     r"(?i)[^\S\n]+(?:bit|byte|char|digit|letter|symbol|word|second|minute|hour|day|week|month|year|time|or\b|of\b|and\b|to\b)"
 )
+_FILLED = re.compile(r"(?i)\b(?:fill|typ|enter|populat)\w*\s+(?:\S+\s+){0,3}\S{0,20}\Z")
 _PASSWORD = re.compile(r"(?i)pass|pwd|otp|pin|code\b")
 _SHORTEST_NUMBER = 4
 _NUMBER = re.compile(r"\d(?:[ -]?\d){2,39}")
@@ -310,7 +311,8 @@ def _reads_as_secret(text: str, match: re.Match[str], value: str, word: str, bef
         return is_judged(text, match, value, before) or is_beside(
             match, value, before, may_be=is_password or is_of_variable(match, word)
         )
-    if match["verb"] and match["verb"].lower() == "to" and not _CHANGED.search(before):
+    verb = (match["verb"] or "").lower()
+    if (verb == "to" and not _CHANGED.search(before)) or (verb == "with" and not _FILLED.search(before)):
         return False
     if is_password and match["quote"] and value == _in_quotes(match):
         return is_opaque(value) and not is_measure(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agenttrace.redaction.naming import Names
-from agenttrace.redaction.values import is_opaque, is_placeholder
+from agenttrace.redaction.values import is_made_up, is_opaque, is_placeholder
 
 _WINDOW = 160
 _LONGEST_NAME = 40
@@ -27,11 +27,37 @@ def _asserted_value(text: str, place: int) -> tuple[int, int] | None:
     return None if literal is None else literal.span("value")
 
 
+_COMPARED = re.compile(
+    r"""["'](?P<value>[^"'\n\\]{4,120})["']\s?(?:(?P<sign>[=!]==?)|=)\s?[\w.$>-]{0,60}\Z"""
+)
+_TYPED = re.compile(
+    r"""(?i)\b(?:typed|entered|filled|pasted|wrote|sent)\s+["'`]?(?P<value>[^\s"'`]{4,120})["'`]?\s+(?:in|into|to)\s"""
+    r"""(?:the\s)?[\w#.\s]{0,30}\Z"""
+)
+_REACH = 64
+
+
+def _value_before(text: str, place: int) -> tuple[int, int] | None:
+    """Where a text stands that is compared with what begins at a place, ``'…' == password``, or that was
+    typed into it, *Typed … into password field*."""
+    first, near = max(0, place - _WINDOW), max(0, place - _REACH)
+    if text.rfind("=", near, place) >= 0:
+        compared = _COMPARED.search(text, first, place)
+        if compared is not None and (compared["sign"] or _IS_SHOWN.search(text, first, compared.start())):
+            return compared.span("value")
+    typed = _TYPED.search(text, first, place) if text.rfind(" in", near, place) >= 0 else None
+    return typed.span("value") if typed is not None and is_made_up(typed["value"]) else None
+
+
+_IS_SHOWN = re.compile(r"\bwhere\s{1,9}\Z")
+"""As pytest shows it: ``+  where '…' = user.password``."""
+
+
 def titled_value(text: str, place: int, names: Names) -> tuple[int, int] | None:
     """Where a text stands before ``AS`` and a name of which a sign stands at a place, or before it in a call
     that compares; None for none."""
     begin = text.rfind(" ", max(0, place - _LONGEST_NAME), place)
-    asserted = _asserted_value(text, place)
+    asserted = _asserted_value(text, place) or _value_before(text, place)
     if asserted is not None:
         rest = _REST_OF_NAME.match(text, place)
         span = asserted
