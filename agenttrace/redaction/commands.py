@@ -162,6 +162,8 @@ def may_have_command(lowered: str, has_hyphen: bool = True) -> bool:
         or "config" in lowered
         or ("|" in lowered and ("sudo" in lowered or "chpasswd" in lowered))
         or (("/" in lowered or "\\" in lowered) and ("sqlplus" in lowered or "net use" in lowered))
+        or ("_" in lowered and "rabbitmqctl" in lowered)
+        or ("/" in lowered and " /p:" in lowered)
     )
 
 

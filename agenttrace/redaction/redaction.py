@@ -321,7 +321,7 @@ class Redaction:
         """
         text = "\n\n".join(texts)  # each begins a paragraph
         look, lowered = look_at(text), text.lower()
-        has_lines = text.count("\n") > 2 * (len(texts) - 1)
+        has_lines = "\n" in "".join(texts)  # in C: `count` goes from letter to letter
         if (
             not self._own_shapes
             and not may_hold_secret(text, lowered, look, self, self._signs, has_lines=has_lines)
