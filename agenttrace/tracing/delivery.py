@@ -127,17 +127,15 @@ class Delivery:
                 break
             if record[START] >= since:
                 if encoder is not None and type(record) is list and record[OBSERVED].on_end is None:
-                    try:
-                        row = encoder.row(record)
-                    except BaseException as error:  # choke-point: the long way tells what is wrong
-                        pass_on_interruption(error)
-                    else:
+                    for row in encoder.rows(queue, since, most - len(pending), room):
                         pending.append(row)
-                        forget_ancestors(record)
+                        forget_ancestors(queue[0])
                         queue.popleft()
-                        if encoder.size > room:
-                            break
+                    if encoder.size > room:
+                        break
+                    if not encoder.is_stopped:
                         continue
+                    record = queue[0]
                 self._take_one(record)
             heavy = weight_of(record)
             weight += heavy

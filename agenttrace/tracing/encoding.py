@@ -7,11 +7,13 @@ the long way (`finish`), which opens, bounds, cleans and redacts part by part; b
 
 from __future__ import annotations
 
+from collections import deque
 from gc import get_referents
 from itertools import chain
 from typing import Any
 
 from agenttrace.core.identity import SPAN_KEY_MASK
+from agenttrace.core.interruptions import pass_on_interruption
 from agenttrace.core.jsonable import quoted
 from agenttrace.core.limits import Limits
 from agenttrace.core.snapshot import EXACT_INT, first_snapshot
@@ -30,6 +32,7 @@ from agenttrace.tracing.record import (
     INDEX,
     OBSERVED,
     OUTPUT,
+    START,
     Record,
     Scope,
     parent_key_of,
@@ -42,6 +45,10 @@ _PLAIN = _SCALARS | _CONTAINERS
 _PER_ITEM = 6
 """What an item of a snapshot counts for at most beyond the length of its JSON."""
 
+_FIRST_TOGETHER, _MOST_TOGETHER = 8, 64
+"""Records whose texts are looked through together, at first and at most; fewer where some held a secret."""
+_TOGETHER = 32_000
+"""Characters from which on no more are: the look takes a fraction of a millisecond."""
 _VALUE_SIZE, _KEY_SIZE = 8, 2
 _VAST = 1 << 62
 
@@ -82,9 +89,54 @@ class Encoder:
         self.redaction = redaction
         self.weight = 0
         self.size = 0
+        self.is_stopped = False
+        self._texts: list[set[str]] = []
+        self._together = _FIRST_TOGETHER
         self._to_json = to_json
         self._shortest, self._largest = redaction.shortest, redaction.largest_number
         self._keeps_outputs = redaction.call is None and not redaction.is_secret("output")
+
+    def rows(self, queue: deque[Any], since: int, most: int, room: int) -> list[SpanRow]:
+        """The rows of the first records of a queue, `most` at most, none that began before `since`, and none
+        behind those whose JSON fills the `room`.
+
+        Their texts are looked through together: that takes far fewer steps, and many stand in several.
+        `is_stopped` afterwards says that the record behind them has to go the long way.
+        """
+        rows: list[SpanRow] = []
+        heavy: list[tuple[int, set[str], int, int]] = []
+        texts: set[str] = set()
+        counted, length = (self.weight, self.size), 0
+        self._texts.clear()
+        self.is_stopped, together = False, self._together
+        for place in range(min(len(queue), most, together)):  # by their place: callers add meanwhile
+            record = queue[place]
+            if type(record) is not list or record[START] < since or record[OBSERVED].on_end is not None:
+                break
+            try:
+                rows.append(self._row(record))
+            except BaseException as error:  # choke-point: the long way tells what is wrong
+                pass_on_interruption(error)
+                self.is_stopped = True
+                break
+            if self._texts:
+                own = self._texts.pop()
+                heavy.append((place, own, *counted))
+                counted = self.weight, self.size
+                length += sum(map(len, own - texts))
+                texts |= own
+                if length > _TOGETHER or self.size > room:
+                    break
+        self.weight, self.size = counted
+        if not texts or self.redaction.holds_nothing(texts):
+            self._together = min(2 * together, _MOST_TOGETHER)
+            return rows
+        self._together = max(together // 4, 1)
+        for place, own, weight, size in heavy:
+            if len(heavy) == 1 or not self.redaction.holds_nothing(own):
+                self.is_stopped, self.weight, self.size = True, weight, size
+                return rows[:place]
+        return rows
 
     def row(self, record: Record) -> SpanRow:
         """The row of a record whose call has ended.
@@ -92,6 +144,14 @@ class Encoder:
         Raises:
             NotPlain: it has to go the long way.
         """
+        self._texts.clear()
+        row = self._row(record)
+        if not all(map(self.redaction.holds_nothing, filter(None, self._texts))):
+            raise NotPlain
+        return row
+
+    def _row(self, record: Record) -> SpanRow:
+        """The row of a record, if none of its `_texts` holds a secret."""
         observed: ObservedFunction
         scope: Scope
         parent, scope, observed, index, start, arguments, end, output, failure, extra = record
@@ -107,17 +167,18 @@ class Encoder:
         inputs = result = None
         heavy: list[Any] = []
         if arguments is not None:
-            texts = self._light(arguments)
-            if texts is None:
+            light = self._light(arguments)
+            if light is None:
                 heavy.append(_by_name(rules[4], arguments))
             else:
-                inputs = kind[2] % texts
+                inputs = kind[2] % light
         if output is not None:
             result = self._light_output(output)
             if result is None:
                 heavy.append(_content(output) if type(output) is Frozen else output)
         if heavy:
-            written = self.encoded(heavy, scope.limits)
+            written, texts = self._written(heavy, scope.limits)
+            self._texts.append(texts)
             if arguments is not None and inputs is None:
                 inputs = written.pop(0)
             if written:
@@ -187,6 +248,13 @@ class Encoder:
         Raises:
             NotPlain: one of them is not, or it may not be.
         """
+        written, texts = self._written(values, limits)
+        if texts and not self.redaction.holds_nothing(texts):
+            raise NotPlain
+        return written
+
+    def _written(self, values: list[Any], limits: Limits) -> tuple[list[str], set[str]]:
+        """The JSON of values, and their texts, which may hold a secret."""
         kinds, count, texts = self._look(values, limits)
         written = []
         for value in values:
@@ -202,9 +270,7 @@ class Encoder:
                 raise NotPlain
             self.size += len(json)
             written.append(json.decode())
-        if texts and not self.redaction.holds_nothing(texts):
-            raise NotPlain
-        return written
+        return written, texts
 
     def _look(self, values: list[Any], limits: Limits) -> tuple[set[type], int, set[str]]:
         """The types in values, the number of their items, each counted where it stands, and their texts.

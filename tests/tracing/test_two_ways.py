@@ -152,3 +152,79 @@ def test_the_size_of_heavy_values_is_given_back():
     encoder = Encoder(TRACERS[0]._pipeline.redaction)
     encoder.row(record)
     assert encoder.weight > 300
+
+
+def taken(tracer, made):
+    """The columns of records whose texts are looked through together, and how many went the long way."""
+    redaction, queue = tracer._pipeline.redaction, deque(made)
+    traces, functions = {made[0][1].trace_key: 1}, lambda span: (span.name, span.span_type, span.project)
+    encoder, columns, long = Encoder(redaction), [], 0
+    while queue:
+        for row in encoder.rows(queue, 0, 1_000, 1 << 30):
+            traces.setdefault(row[0], 1)
+            columns.append(flat_rows([row], traces, {}, functions))
+            queue.popleft()
+        if encoder.is_stopped:
+            span = finish(queue.popleft(), redaction)
+            traces.setdefault(span.trace_key, 1)
+            columns.append(flat_rows([span], traces, {}, functions))
+            long += 1
+    return columns, long
+
+
+def one_by_one(tracer, made):
+    redaction, columns = tracer._pipeline.redaction, []
+    for record in made:
+        span = finish(record, redaction)
+        columns.append(
+            flat_rows([span], {span.trace_key: 1}, {}, lambda span: (span.name, span.span_type, span.project))
+        )
+    return columns
+
+
+def several_records(tracer, values):
+    queue = tracer._pipeline.entrance
+
+    def call(value, city="Paris"):
+        return value
+
+    observed = tracer.observe(call)
+    for value in values:
+        observed(value)
+    made = list(queue)
+    queue.clear()
+    return made
+
+
+@given(st.sampled_from(TRACERS), st.lists(JSON_LIKE, min_size=1, max_size=40))
+@settings(deadline=None)
+def test_what_is_looked_through_together_gives_the_same_rows(tracer, values):
+    made = several_records(tracer, values)
+    assert taken(tracer, made)[0] == one_by_one(tracer, made)
+
+
+def test_a_secret_in_one_of_many_values_sends_no_other_the_long_way():
+    values = [{"text": f"The river is known for bridge {n}."} for n in range(100)]
+    values[50] = {"text": "the password is hunter2Blue9"}
+    made = several_records(TRACERS[0], values)
+    columns, long = taken(TRACERS[0], made)
+    assert columns == one_by_one(TRACERS[0], made)
+    assert long == 1
+
+
+def test_the_weight_and_the_size_are_those_of_the_rows_that_were_made():
+    values = [{"text": "x" * 300}, {"text": "y" * 300}, {"text": "the password is hunter2Blue9 " * 20}, 1]
+    made = several_records(TRACERS[0], values)
+    together, single = (Encoder(TRACERS[0]._pipeline.redaction) for _ in range(2))
+    assert len(together.rows(deque(made), 0, 10, 1 << 20)) == 2
+    assert together.is_stopped
+    for record in made[:2]:
+        single.row(record)
+    assert (together.weight, together.size) == (single.weight, single.size)
+
+
+def test_no_more_rows_are_made_than_there_is_room_for():
+    made = several_records(TRACERS[0], [{"text": "x" * 300}] * 8)
+    encoder = Encoder(TRACERS[0]._pipeline.redaction)
+    assert len(encoder.rows(deque(made), 0, 3, 1 << 20)) == 3
+    assert len(Encoder(TRACERS[0]._pipeline.redaction).rows(deque(made), 0, 8, 700)) == 2
