@@ -62,7 +62,7 @@ def titled_value(text: str, place: int, names: Names) -> tuple[int, int] | None:
         rest = _REST_OF_NAME.match(text, place)
         span = asserted
         name = "" if rest is None else rest[0]
-    elif text[max(begin - 2, 0) : begin].lower() == "as":
+    elif begin > 1 and text[begin - 2 : begin].lower() == "as":
         quoted = _QUOTED_NAME.match(text, begin + 1)
         first = max(0, begin - _WINDOW)
         literal = _TEXT.search(text[first : begin + 1])

@@ -132,6 +132,11 @@ class Encoder:
             self._together = min(2 * together, _MOST_TOGETHER)
             return rows
         self._together = max(together // 4, 1)
+        return self._harmless(rows, heavy)
+
+    def _harmless(self, rows: list[SpanRow], heavy: list[tuple[int, set[str], int, int]]) -> list[SpanRow]:
+        """The rows before the first one with a secret. `heavy` has of each with texts its place, these, and
+        what the weight and the size were before it."""
         for place, own, weight, size in heavy:
             if len(heavy) == 1 or not self.redaction.holds_nothing(own):
                 self.is_stopped, self.weight, self.size = True, weight, size
@@ -146,8 +151,7 @@ class Encoder:
         """
         self._texts.clear()
         row = self._row(record)
-        if not all(map(self.redaction.holds_nothing, filter(None, self._texts))):
-            raise NotPlain
+        self._check_texts()
         return row
 
     def _row(self, record: Record) -> SpanRow:
@@ -177,8 +181,7 @@ class Encoder:
             if result is None:
                 heavy.append(_content(output) if type(output) is Frozen else output)
         if heavy:
-            written, texts = self._written(heavy, scope.limits)
-            self._texts.append(texts)
+            written = self._written(heavy, scope.limits)
             if arguments is not None and inputs is None:
                 inputs = written.pop(0)
             if written:
@@ -248,14 +251,19 @@ class Encoder:
         Raises:
             NotPlain: one of them is not, or it may not be.
         """
-        written, texts = self._written(values, limits)
-        if texts and not self.redaction.holds_nothing(texts):
-            raise NotPlain
+        self._texts.clear()
+        written = self._written(values, limits)
+        self._check_texts()
         return written
 
-    def _written(self, values: list[Any], limits: Limits) -> tuple[list[str], set[str]]:
-        """The JSON of values, and their texts, which may hold a secret."""
+    def _check_texts(self) -> None:
+        if not all(map(self.redaction.holds_nothing, filter(None, self._texts))):
+            raise NotPlain
+
+    def _written(self, values: list[Any], limits: Limits) -> list[str]:
+        """The JSON of values; their texts, which may hold a secret, are added to `_texts`."""
         kinds, count, texts = self._look(values, limits)
+        self._texts.append(texts)
         written = []
         for value in values:
             try:
@@ -270,7 +278,7 @@ class Encoder:
                 raise NotPlain
             self.size += len(json)
             written.append(json.decode())
-        return written, texts
+        return written
 
     def _look(self, values: list[Any], limits: Limits) -> tuple[set[type], int, set[str]]:
         """The types in values, the number of their items, each counted where it stands, and their texts.

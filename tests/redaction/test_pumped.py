@@ -258,3 +258,21 @@ def test_no_expression_has_two_ways_through_what_it_repeats():
                 except NeverEnds:
                     endless.append((where, search.__name__, text))
     assert endless == []
+
+
+LONG = [
+    "log_in(password)value:http://a:b@->",
+    "<td>Password</td><td>…",
+    "%25session_id",
+    "+ann,…value:wpa_passphrase",
+    'fill("#password", "swordfish")value:',
+]
+
+
+@on_a_clock
+@pytest.mark.parametrize("unit", LONG)
+def test_a_text_that_is_ten_times_as_long_is_no_hundred_times_as_slow(unit):
+    """What goes back to the beginning, or to the end, at each name took a minute for so long a text."""
+    text = unit * (500_000 // len(unit))
+    with an_end():
+        Redaction().text("x", text)
