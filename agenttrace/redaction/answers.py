@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import count
 from typing import Any
 
 from agenttrace.redaction.fields import name_of_field
 from agenttrace.redaction.naming import Names
+from agenttrace.redaction.tables import is_list
 from agenttrace.redaction.values import is_made_up
 
 _OF_SECRETS = ("pass", "secret", "token", "key", "credential")
@@ -24,18 +26,69 @@ def may_ask(text: str) -> bool:
     return _MAY_ASK.search(text) is not None
 
 
-def places_of_answers(messages: Sequence[Any], names: Names) -> list[int]:
-    """The places of messages whose one word answers a question for a secret."""
-    return [
-        place
-        for place in range(1, len(messages))
-        if _is_answer(_content(messages[place - 1]), _content(messages[place]), names)
-    ]
+_Path = tuple[int | str, ...]
+_CONTENTS = ("content", "parts", "text")
+"""Under what a message has its text, or its parts, for OpenAI, Anthropic, Gemini and OpenTelemetry."""
+_ROLES = ("role", "type", "from", "author", "sender", "kind")
+_OF_ROLES = frozenset({"assistant", "ai", "bot", "model", "system", "developer", "user", "human", "customer"})
 
 
-def _content(message: Any) -> str:
-    content = message.get("content") if type(message) is dict else None
-    return content if type(content) is str else ""
+def without_answers(messages: list[Any], items: list[Any], names: Names, taken_out: Any) -> None:
+    """Put what `taken_out` makes of an answer in its place in `items`, the clean copies of the messages."""
+    if len(messages) > 1 and _may_be_messages(messages):
+        for number, path in places_of_answers(messages, names):
+            items[number] = _without(items[number], path, taken_out)
+
+
+def _may_be_messages(items: Sequence[Any]) -> bool:
+    """Returns True for a list of messages, mappings or pairs of who speaks and what."""
+    first = items[0]
+    if type(first) is dict:
+        return any(key in first for key in _ROLES) and any(key in first for key in _CONTENTS)
+    return is_list(first) and len(first) == 2 and type(first[0]) is str and first[0].lower() in _OF_ROLES
+
+
+def places_of_answers(messages: Sequence[Any], names: Names) -> list[tuple[int, _Path]]:
+    """The places of messages whose one word answers a question for a secret, and the way to each word."""
+    answers: list[tuple[int, _Path]] = []
+    before: list[tuple[str, _Path]] = []
+    for place, message in enumerate(messages):
+        texts = _texts(message)
+        if before and len(texts) == 1 and _is_answer(before[-1][0], texts[0][0], names):
+            answers.append((place, texts[0][1]))
+        before = texts
+    return answers
+
+
+def _without(message: Any, path: _Path, taken_out: Any) -> Any:
+    """A copy of a message with what `taken_out` makes of the text at the end of a way through it."""
+    if not path:
+        return taken_out(message)
+    copy: Any = list(message) if is_list(message) else dict(message)
+    copy[path[0]] = _without(message[path[0]], path[1:], taken_out)
+    return copy
+
+
+def _texts(message: Any) -> list[tuple[str, _Path]]:
+    """The texts of a message, each with the way to it."""
+    if is_list(message):
+        return [(message[1], (1,))] if len(message) == 2 and type(message[1]) is str else []
+    if type(message) is not dict:
+        return []
+    for key in _CONTENTS:
+        content: Any = message.get(key)
+        if type(content) is str:
+            return [(content, (key,))]
+        if is_list(content):
+            return [(text, (key, *path)) for text, path in map(_text_of_part, content, count()) if path]
+    return []
+
+
+def _text_of_part(part: Any, place: int) -> tuple[str, _Path]:
+    if type(part) is str:
+        return part, (place,)
+    key = next((key for key in _CONTENTS if type(part) is dict and type(part.get(key)) is str), None)
+    return ("", ()) if key is None else (part[key], (place, key))
 
 
 def _is_answer(question: str, answer: str, names: Names) -> bool:

@@ -81,7 +81,8 @@ def is_row_of_two(text: str, name: int, end: int) -> bool:
     stop = text.find("\n", end, end + _WINDOW)
     if stop < 0:
         stop = min(len(text), end + _WINDOW)
-    before = _QUOTE.split(text[text.rfind("\n", max(0, name - _WINDOW), name) + 1 : name])[-1]
+    first = max(0, name - _WINDOW)
+    before = _QUOTE.split(text[max(text.rfind("\n", first, name) + 1, first) : name])[-1]
     return not _QUOTE.split(text[end:stop])[0].strip(" \t\r`*|│┃.,;:?)]}") and not any(
         bar in before.strip(" \t`*|│┃") for bar in BARS
     )

@@ -296,9 +296,11 @@ _OF_SERIES = re.compile(r"\S[^\n]*?[ ]{2,}(?P<value>\S+)[ ]*")
 def without_series(text: str, names: Names) -> tuple[str, int]:
     """The text without the values of a secret `Series`, whose name stands below them."""
     places: list[tuple[int, int]] = []
+    before = 0  # where the last one ended
     for footer in _SERIES.finditer(text):
-        stop = footer.start() if names.is_secret(footer["name"]) else 0
-        while stop > 0:
+        stop, first = footer.start() if names.is_secret(footer["name"]) else 0, before
+        before = footer.end()
+        while stop > first:
             begin = text.rfind("\n", 0, stop) + 1
             row = _OF_SERIES.fullmatch(text, begin, stop)
             if row is None:

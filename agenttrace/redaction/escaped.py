@@ -120,7 +120,7 @@ def _sub(pattern: re.Pattern[str], replace: Callable[[re.Match[str]], str], text
     done = place = 0
     while (match := pattern.search(text, place)) is not None:
         if "\\" in match[1] and _is_stray(match, text):
-            place = match.start() + 1
+            place = match.end()
             continue
         place = match.end() + 1
         replaced = replace(match)

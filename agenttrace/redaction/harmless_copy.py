@@ -31,6 +31,8 @@ class Rules(Names, Protocol):
         ...
 
 
+_ASK = ("?", ":")
+"""How short questions end: *Password?*"""
 _MOST_PLAIN = 100  # items of one plain container
 _MOST_TEXTS = 2_000
 """Containers and longer texts in plain data."""
@@ -97,7 +99,7 @@ def _plain(value: Any, texts: list[str], keys: set[str], redaction: Rules, level
     for place, item in pairs:
         kind = type(item)
         if kind is str:
-            if len(item) >= shortest or not item.isascii():
+            if len(item) >= shortest or item[-1:] in _ASK or not item.isascii():
                 texts.append(item)
         elif item is None or kind is bool:
             pass

@@ -15,6 +15,11 @@ _BELOW = re.compile(
     r"""\r?\n(?:[ \t]*\r?\n)?(?:[ \t]{0,8}(?:```|~~~)\w{0,20}[ \t]*\r?\n)?[ \t>]{0,20}[`*"']{0,3}"""
     r"""(?P<value>[^\s`*"'#-][^\s`"']{3,300}+)(?<!\*)[`*"']{0,3}[ \t]*(?=\r?\n|\Z)"""
 )
+_ANSWER = re.compile(
+    r"""\r?\n(?:[ \t]*\r?\n)?(?:[*]{0,2}[A-Za-z][\w ]{0,20}[*]{0,2}:[*]{0,2}[ \t]{1,4}|>[ ]?)?"""
+    r"""(?P<value>[^\s`*"'#-][^\s`"']{3,200}+)[ \t]*(?=\r?\n|\Z)"""
+)
+"""What is answered on the next line, *User: …*."""
 _HEADING = re.compile(r"[ \t>]{0,20}(?:#{1,6}[ ]\S.*|\*\*[^*]{1,80}\*\*:?|__[^_]{1,80}__:?)\s*")
 _ENDS = (":", "=", ":**", ":__", ":*", "**:", "`:")
 _OF_CODE = re.compile(r"[()=\[\]{}<>;,]")
@@ -52,9 +57,10 @@ def _line_below(text: str, place: int) -> tuple[int, int] | None:
     if stop < 0 or (begin == 0 and place > _LONGEST_LABEL):
         return None
     label = text[begin:stop].rstrip()
-    if not (label.endswith(_ENDS) or _HEADING.fullmatch(label)):
+    pattern = _BELOW if label.endswith(_ENDS) or _HEADING.fullmatch(label) else _ANSWER
+    if pattern is _ANSWER and not label.endswith("?"):
         return None
-    word = _BELOW.match(text, stop - (text[stop - 1] == "\r"))
+    word = pattern.match(text, stop - (text[stop - 1] == "\r"))
     if word is None or REDACTED in word["value"]:
         return None
     value = word["value"].rstrip(".")

@@ -60,7 +60,8 @@ _INVALID = re.compile(
 _CONSTANT = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Z]{3,10}\d{1,3}")
 _ENTRY_BACKWARDS = re.compile(
     r"""(?<!\w)[Vv]alue["']?[:=][ \t]*(?P<quote>["'])?"""
-    r"""(?P<value>(?(quote)(?:(?!(?P=quote))[^\\\n]|\\.){1,4096}|[^\s"'{}\[\]][^\s"']{0,2048}+))["']?[ \t]*\r?\n"""
+    r"""(?P<value>(?(quote)(?:(?!(?P=quote))[^\\\n]|\\.){1,4096}|[^\s"'{}\[\]][^\s"']{0,2048}+))"""
+    r"""["']?[ \t]*\r?\n"""
     r"""[ \t]*["']?(?:[Nn]ame|[Kk]ey)["']?:[ \t]*["']?(?P<name>[\w.-]{2,60})["']?[ \t]*(?=\r?\n|\Z)"""
 )
 _DEFAULT = re.compile(

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from agenttrace.core.marks import REDACTED, bytes_of, spelled
-from agenttrace.redaction.answers import places_of_answers
+from agenttrace.redaction.answers import without_answers
 from agenttrace.redaction.commands import may_be_command, places_in_arguments
 from agenttrace.redaction.fields import FIELDS, TYPED, name_of_field, typed_secrets
 from agenttrace.redaction.lines import may_be_lines
@@ -305,16 +305,18 @@ def without_listed(value: list[Any], items: list[Any], names: Names, taken_out: 
         if _may_be_statement(value):
             items[1] = _without_parameters(value[0], value[1], items[1], names, taken_out)
     elif value and is_list(value[0]):
-        for number, place in _places_below(value, names):
+        below, beside = _places_below(value, names), places_beside_head(value, names)
+        for number, place in below:
             row = items[number] = list(items[number])  # a tuple, where the values were not recorded
             row[place] = taken_out(value[number][place])
-        for number, place in places_beside_head(value, names):
+        for number, place in beside:
             rows = items[1] = list(items[1])
             row = rows[number] = list(rows[number])
             row[place] = taken_out(value[1][number][place])
-    elif value and type(value[0]) is dict and "role" in value[0]:
-        for number in places_of_answers(value, names):
-            items[number] = {**items[number], "content": taken_out(value[number]["content"])}
+        if not below and not beside:
+            without_answers(value, items, names, taken_out)
+    elif value:
+        without_answers(value, items, names, taken_out)
 
 
 def _places_below(rows: Sequence[Any], names: Names) -> list[tuple[int, int]]:

@@ -345,7 +345,7 @@ SHAPES: tuple[Shape, ...] = (
         "Slack, Discord, gitleaks",
         ("hooks.slack.com/", "webhook.office.com/", "/api/webhooks/"),
         re.compile(
-            r"((?:hooks\.slack\.com|[\w-]+\.webhook\.office\.com|discord(?:app)?\.com/api/webhooks)/)"
+            r"((?:hooks\.slack\.com|(?<![\w-])[\w-]{1,63}\.webhook\.office\.com|discord(?:app)?\.com/api/webhooks)/)"
             r"(?!\[redac)[\w+/@.-]{20,}"
         ),
         replacement=rf"\1{REDACTED}",

@@ -20,7 +20,7 @@ from agenttrace.redaction.values import (
 )
 
 _LONGEST_QUOTED = 300
-_OF_ADDRESS = re.compile(r"""\{(?:[^}\n]|\}\})*\}(?=[;"'\s]|\Z)|[^;\s"']+""")
+_OF_ADDRESS = re.compile(r"""\{(?:[^}\n]|\}\}){0,300}+\}(?=[;"'\s]|\Z)|[^;\s"']+""")
 _NEXT_FIELD = re.compile(r"&(?:amp;)?[\w.%\[\]-]*=|&&|&\s|&\Z")
 _WITH_COMMAS = re.compile(
     r"""(?:,(?=[^\s,]{0,60}\d)(?=[^\s,]{0,60}[A-Za-z])[^\s"'`&;,<>(){}\[\]|=:]{4,})+(?=[\s"'`]|\Z)"""

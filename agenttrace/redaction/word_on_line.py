@@ -17,7 +17,8 @@ _LONGEST_LINE = 200
 def is_word_on_line(text: str, name: str, value: str, place: int, end: int, names: Names) -> bool:
     """Returns True if a line has this name before the separator at `place`, this value, which ends at `end`,
     and nothing else."""
-    before = text[text.rfind("\n", max(0, place - _LONGEST_LINE), place) + 1 : place]
+    first = max(0, place - _LONGEST_LINE)
+    before = text[max(text.rfind("\n", first, place) + 1, first) : place]
     return (
         _NAME.fullmatch(before) is not None
         and _END.match(text, end) is not None

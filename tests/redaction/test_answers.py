@@ -5,7 +5,34 @@ import pytest
 from agenttrace import Redaction, Tracer
 
 SECRET = "hunter2Zq9"
+
+
+def part(text, key="text", kind="text"):
+    return [{"type": kind, key: text}]
+
+
+ASKED = "What is your password?"
 DATA = [
+    [{"role": "assistant", "content": part(ASKED)}, {"role": "user", "content": part(SECRET)}],
+    [{"role": "assistant", "content": ASKED}, {"role": "user", "content": part(SECRET)}],
+    [{"role": "assistant", "content": part(ASKED)}, {"role": "user", "content": SECRET}],
+    [
+        {"role": "assistant", "content": ASKED},
+        {"role": "user", "content": [{"type": "image", "url": "x"}, *part(SECRET)]},
+    ],
+    [
+        {"role": "assistant", "content": part(ASKED, kind="output_text")},
+        {"role": "user", "content": part(SECRET, kind="input_text")},
+    ],
+    [{"role": "model", "parts": [{"text": ASKED}]}, {"role": "user", "parts": [{"text": SECRET}]}],
+    [{"role": "model", "parts": [ASKED]}, {"role": "user", "parts": [SECRET]}],
+    [
+        {"role": "assistant", "parts": part(ASKED, "content")},
+        {"role": "user", "parts": part(SECRET, "content")},
+    ],
+    [{"type": "ai", "content": ASKED}, {"type": "human", "content": SECRET}],
+    [["assistant", "Enter the password for admin:"], ["user", SECRET]],
+    [{"role": "assistant", "content": "Password:"}, {"role": "user", "content": SECRET}],
     [{"role": "assistant", "content": "What is your password?"}, {"role": "user", "content": SECRET}],
     [
         {"role": "user", "content": "hi"},

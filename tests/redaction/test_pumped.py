@@ -266,6 +266,11 @@ LONG = [
     "%25session_id",
     "+ann,…value:wpa_passphrase",
     'fill("#password", "swordfish")value:',
+    "0    hunter2Blue9\n1    x\nName: password, dtype: object",
+    "Server=h;UID=a;PWD={",
+    "https://hooks.slack.com/api/webhooks/snowsqllabel".replace(".", ""),
+    "password | hunter2Blue9",
+    "[\\\"']",
 ]
 
 

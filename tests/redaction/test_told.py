@@ -30,6 +30,9 @@ BELOW = [
     "Please use the following password to proceed to installation:\r\n\r\n{}\r\n\r\nIt may be there.",
     "password=\n  {}",
     "**Token**:\n\n> {}",
+    "Assistant: What is your password?\nUser: {}",
+    "**Assistant:** What is your password?\n**User:** {}\n",
+    "What is your API key?\n> {}",
 ]
 IN_STATEMENTS = [
     "DECLARE @password NVARCHAR(50) = '{}'",
@@ -98,6 +101,8 @@ HARMLESS = [
     "session=spring2024",
     "SELECT 'password' AS label",
     "password VARCHAR(20) DEFAULT NULL",
+    "What is the token?\nNote: see page2",
+    "Who has the key?\nstep1_done",
     "path changed from a1b2c3d4 to x9y8z7w6",
 ]
 
