@@ -43,7 +43,18 @@ _ARGUMENTS = frozenset({"args", "arguments", "argv"})
 _PARAMETERS = ("params", "parameters", "args", "bindings", "values")
 """What a tool for databases calls a statement, and the values for its placeholders."""
 VALUES = (
-    *("value", "Value", "VALUE", "val", "ParameterValue", "v", "stringValue", "new_value", "newValue"),
+    *(
+        "value",
+        "Value",
+        "VALUE",
+        "Values",
+        "val",
+        "ParameterValue",
+        "v",
+        "stringValue",
+        "new_value",
+        "newValue",
+    ),
     *("config_value", "configValue", "field_value", "fieldValue", "property_value", "propertyValue"),
     *("variable_value", "variableValue", "setting_value", "secret_value", "secretValue", "parameter_value"),
     *("header_value", "env_value", "key_value", "headerValue", "envValue", "paramValue"),

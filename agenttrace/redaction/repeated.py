@@ -120,8 +120,14 @@ def _without_any(value: Any, secrets: set[str], depth: int) -> Any:
         return value if all(map(is_, items, value)) else items
     if "$int" in value:  # of a number there is no text
         return value
-    entries = {key: _without_any(item, secrets, depth - 1) for key, item in value.items()}
-    return value if all(map(is_, entries.values(), value.values())) else entries
+    entries: dict[Any, Any] = {}
+    for key, item in value.items():
+        name = without_repeated(key, secrets)
+        while name in entries:
+            name += "'"
+        entries[name] = _without_any(item, secrets, depth - 1)
+    is_same = entries.keys() == value.keys() and all(map(is_, entries.values(), value.values()))
+    return value if is_same else entries
 
 
 def _without_beginning(text: str, secret: str) -> str:

@@ -115,7 +115,9 @@ SHAPES: tuple[Shape, ...] = (
     _shape("Google OAuth access token", "Google", "ya29.", r"ya29\.[\w-]{20,}"),
     _shape("Google OAuth client secret", "Google", "gocspx-", r"GOCSPX-[\w-]{20,}"),
     _shape("Google OAuth refresh token", "Google", "1//", r"1//0[\w-]{30,}"),
-    _shape("Azure client secret", "Microsoft, gitleaks", "q~", r"[\w.~-]{3}\dQ~[\w.~-]{31,34}(?![\w~-])"),
+    _shape(
+        "Azure client secret", "Microsoft, gitleaks", "q~", r"(?a:[\w.~-]{3}\dQ~[\w.~-]{31,34}(?![\w~-]))"
+    ),
     _shape("Alibaba access key id", _GITLEAKS, "ltai", rf"LTAI[A-Za-z0-9]{{12,24}}{_END}", random=True),
     _shape("Tencent secret id", "Tencent", "akid", rf"AKID[A-Za-z0-9]{{32,48}}{_END}"),
     _shape(
@@ -227,12 +229,14 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "Slack app token", "Slack, gitleaks", "xapp- xwfp-", r"(?i:xapp|xwfp)-[A-Za-z0-9-]{16,}", random=True
     ),
-    _shape("Telegram bot token", "Telegram, gitleaks", ":aa", r"(?:bot)?\d{6,16}:AA[\w-]{32,34}(?![\w-])"),
+    _shape(
+        "Telegram bot token", "Telegram, gitleaks", ":aa", r"(?a:(?:bot)?\d{6,16}:AA[\w-]{32,34}(?![\w-]))"
+    ),
     _shape(
         "Discord bot token",
         "Discord, detect-secrets",
         ".",
-        r"[A-Za-z][A-Za-z0-9_-]{23,27}\.[\w-]{6}\.[\w-]{27,38}(?![\w-]|\.\w)",
+        r"(?a:[A-Za-z][A-Za-z0-9_-]{23,27}\.[\w-]{6}\.[\w-]{27,38}(?![\w-]|\.\w))",
         random=True,
     ),
     _shape("SendGrid key", "SendGrid, gitleaks", "sg.", r"SG\.[\w-]{16,}\.[\w-]{16,}"),

@@ -86,6 +86,7 @@ def finish(record: Record, redaction: Redaction) -> Span:
     if secrets:
         span.output = without_repeated_in(span.output, secrets)
         span.attributes = without_repeated_in(span.attributes, secrets)
+        span.name = str(without_repeated_in(span.name, secrets))
     return span
 
 

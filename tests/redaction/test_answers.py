@@ -101,3 +101,13 @@ def test_a_long_conversation_is_looked_through_as_each_message_is():
     (span,) = captured.trace.spans
     assert span.input["messages"][61]["content"] == "[redacted]"
     assert span.input["messages"][:61] == asked[:61]
+
+
+def test_a_list_of_values_beside_a_secret_s_name_is_hidden():
+    entry = {"Name": "password", "Values": [SECRET]}
+    assert SECRET not in str(Redaction().fields({"x": [entry]}))
+
+
+def test_a_token_ends_where_letters_of_another_script_begin():
+    text = "\u30c8\u30fc\u30af\u30f3 123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw0\u3067\u3059"
+    assert "AAHdq" not in Redaction().text("x", text)

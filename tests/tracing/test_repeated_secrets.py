@@ -74,3 +74,18 @@ def test_any_other_result_stays(name, output):
         returns("ann")
     (call,) = captured.trace.tool_calls
     assert call.output == output
+
+
+def test_keys_of_a_result_and_the_name_of_a_span_repeat_no_secret_argument():
+    tracer = Tracer("repeated", store="memory")
+
+    @tracer.observe(span_type="tool")
+    def check(password):
+        tracer.current_span().set_name(f"check {password}")
+        return {password: "valid", "deep": [{f"{password}!": 1, password: 2}]}
+
+    with tracer.capture() as captured:
+        check(PASSWORD)
+    (span,) = captured.trace.spans
+    assert span.output == {"[redacted]": "valid", "deep": [{"[redacted]!": 1, "[redacted]": 2}]}
+    assert span.name == "check [redacted]"
