@@ -9,6 +9,7 @@ from typing import Any
 from agenttrace.core.marks import REDACTED, bytes_of, spelled
 from agenttrace.redaction.answers import without_answers
 from agenttrace.redaction.commands import may_be_command, places_in_arguments
+from agenttrace.redaction.entries import NAMES_OF_VALUES, VALUES
 from agenttrace.redaction.fields import FIELDS, TYPED, name_of_field, typed_secrets
 from agenttrace.redaction.lines import may_be_lines
 from agenttrace.redaction.naming import Names, hides_all, may_be_word
@@ -26,15 +27,6 @@ from agenttrace.redaction.values import ends_opaque, is_class, is_measure, is_na
 _LONGEST_NAME = 64
 _OPTION = re.compile(r"--|-[A-Za-z][\w-]{3,}\Z")
 """Longer ones are words also after one hyphen: ``-password``."""
-_NAMES_OF_VALUES = (
-    *("name", "key", "header", "field", "Name", "Key", "NAME", "KEY"),
-    *("id", "label", "title", "parameter", "variable", "option"),
-    *("Header", "Field", "Id", "Label", "Parameter", "Variable", "Option", "ParameterKey", "OptionName"),
-    *("setting", "config_key", "configKey", "property", "property_name", "propertyName", "attribute", "attr"),
-    *("param", "column", "env", "env_var", "envVar", "var", "variable_name", "variableName", "flag", "arg"),
-    *("setting_name", "secret_name", "secretName", "parameter_name", "header_name", "key_name", "keyName"),
-    *("field_name", "fieldName", "input_name", "inputName", "k", "headerName", "paramName"),
-)
 _FIELDS = frozenset(FIELDS)
 _STATEMENTS = frozenset({"sql", "statement", "query", "text"})
 _COMMANDS = frozenset({"command", "cmd", "executable", "program", "file"})
@@ -42,25 +34,6 @@ _ARGUMENTS = frozenset({"args", "arguments", "argv"})
 """What a tool that runs programs calls one, and the list of its arguments."""
 _PARAMETERS = ("params", "parameters", "args", "bindings", "values")
 """What a tool for databases calls a statement, and the values for its placeholders."""
-VALUES = (
-    *(
-        "value",
-        "Value",
-        "VALUE",
-        "Values",
-        "val",
-        "ParameterValue",
-        "v",
-        "stringValue",
-        "new_value",
-        "newValue",
-    ),
-    *("config_value", "configValue", "field_value", "fieldValue", "property_value", "propertyValue"),
-    *("variable_value", "variableValue", "setting_value", "secret_value", "secretValue", "parameter_value"),
-    *("header_value", "env_value", "key_value", "headerValue", "envValue", "paramValue"),
-    *("rejectedValue", "rejected_value"),
-    *("old", "new", "old_value", "oldValue", "before", "after"),
-)
 _LONGEST_BYTES = 4_096
 NAMED_BESIDE = frozenset(
     {
@@ -246,7 +219,7 @@ def _is_among(seen: set[tuple[Any, ...]], items: Sequence[Any]) -> bool:
 def is_named_value(value: Mapping[str, Any], names: Names) -> bool:
     """Returns True if a mapping has a secret's name beside its value, and that is hidden."""
     item = next((value[key] for key in VALUES if key in value), None)
-    keys = (*_NAMES_OF_VALUES, "path") if "op" in value else _NAMES_OF_VALUES  # of a JSON Patch
+    keys = (*NAMES_OF_VALUES, "path") if "op" in value else NAMES_OF_VALUES  # of a JSON Patch
     if value.get("type") == "password":  # an input of a form
         keys = (*keys, "type")
     for key in keys if item is not None else ():
@@ -296,7 +269,7 @@ def may_be_named_beside(parameters: Collection[str]) -> bool:
     """Returns True if of these parameters one may name another: ``set_header(name, value)``."""
     keys = frozenset(parameters)
     return (
-        not (keys.isdisjoint(VALUES) or keys.isdisjoint(_NAMES_OF_VALUES))
+        not (keys.isdisjoint(VALUES) or keys.isdisjoint(NAMES_OF_VALUES))
         or not (keys.isdisjoint(FIELDS) or keys.isdisjoint(TYPED))
         or not (keys.isdisjoint(COLUMNS) or keys.isdisjoint(ROWS))
         or not (keys.isdisjoint(_STATEMENTS) or keys.isdisjoint(_PARAMETERS))

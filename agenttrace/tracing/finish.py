@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, cast
 
 from agenttrace.core import semconv
@@ -84,10 +84,15 @@ def finish(record: Record, redaction: Redaction) -> Span:
         if extra is not None or of_trace:
             _add_extra(span, extra or {}, of_trace, redaction, limits)
     if secrets:
-        span.output = without_repeated_in(span.output, secrets)
-        span.attributes = without_repeated_in(span.attributes, secrets)
-        span.name = str(without_repeated_in(span.name, secrets))
+        _take_out(secrets, span)
     return span
+
+
+def _take_out(secrets: Collection[str], span: Span) -> None:
+    """Take the secrets of a call out of what its span repeats."""
+    span.output = without_repeated_in(span.output, secrets)
+    span.attributes = without_repeated_in(span.attributes, secrets)
+    span.name = str(without_repeated_in(span.name, secrets))
 
 
 def _redacted_error(error: SpanError, record: Record, redaction: Redaction) -> SpanError:
