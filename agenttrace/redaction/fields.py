@@ -12,7 +12,7 @@ from agenttrace.redaction.values import is_opaque, says_something
 FIELDS = (
     *("selector", "element", "locator", "xpath", "placeholder"),
     *("css_selector", "cssSelector", "field_name", "fieldName", "field_label", "label", "field"),
-    *("aria_label", "ariaLabel", "input_name", "target", "question", "prompt", "expect"),
+    *("aria_label", "ariaLabel", "input_name", "target", "question"),
 )
 """What says of which field something is: a selector of CSS or XPath, or words, *Password textbox*."""
 TYPED = (
@@ -30,7 +30,9 @@ TYPED = (
     "send",
 )
 """What is typed there."""
-_QUESTIONS = ("question", "prompt", "expect")
+ASKED = ("prompt", "expect")
+REPLIES = ("reply", "response", "send", "answer")
+"""What is asked for, and the reply. Most prompts ask for no secret: the key of the reply is looked for."""
 _WORD = re.compile(r"[^\W\d_][\w-]*")
 _KINDS = frozenset(
     {"field", "input", "textbox", "textarea", "box", "text", "element", "area", "entry", "first", "last"}
@@ -56,18 +58,25 @@ def name_of_field(field: str, names: Names) -> str | None:
 
 def typed_secrets(entry: Mapping[str, Any], names: Names) -> list[str]:
     """The keys of an entry under which stands what is typed into the field of a secret."""
-    fields = [entry[key] for key in FIELDS if type(entry.get(key)) is str]
-    name = next((name for field in fields if (name := name_of_field(field, names)) is not None), None)
+    typed: tuple[str, ...] = TYPED
+    name = _asked_for(entry, FIELDS, names)
+    is_question = name is not None and "question" in entry  # of which a word may be the answer
+    if name is None:
+        name, typed, is_question = _asked_for(entry, ASKED, names), REPLIES, True
     if name is None:
         return []
-    is_asked = any(type(entry.get(key)) is str for key in _QUESTIONS)  # of which a word may be the answer
     return [
         key
-        for key in TYPED
+        for key in typed
         if type(entry.get(key)) is str
         and _is_typed(name, entry[key], names)
-        and (not is_asked or is_opaque(entry[key]))
+        and (not is_question or is_opaque(entry[key]))
     ]
+
+
+def _asked_for(entry: Mapping[str, Any], keys: tuple[str, ...], names: Names) -> str | None:
+    fields = [entry[key] for key in keys if type(entry.get(key)) is str]
+    return next((name for field in fields if (name := name_of_field(field, names)) is not None), None)
 
 
 def _is_typed(name: str, text: str, names: Names) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from agenttrace.core.snapshot import EXACT_INT
+from agenttrace.redaction.answers import may_ask
 from agenttrace.redaction.naming import Names
 from agenttrace.redaction.pairs import holds_beside, holds_named, may_be_entry
 
@@ -99,7 +100,7 @@ def _plain(value: Any, texts: list[str], keys: set[str], redaction: Rules, level
     for place, item in pairs:
         kind = type(item)
         if kind is str:
-            if len(item) >= shortest or item[-1:] in _ASK or not item.isascii():
+            if len(item) >= shortest or not item.isascii() or (item.endswith(_ASK) and may_ask(item)):
                 texts.append(item)
         elif item is None or kind is bool:
             pass

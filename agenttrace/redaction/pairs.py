@@ -10,7 +10,7 @@ from agenttrace.core.marks import REDACTED, bytes_of, spelled
 from agenttrace.redaction.answers import without_answers
 from agenttrace.redaction.commands import may_be_command, places_in_arguments
 from agenttrace.redaction.entries import NAMES_OF_VALUES, VALUES
-from agenttrace.redaction.fields import FIELDS, TYPED, name_of_field, typed_secrets
+from agenttrace.redaction.fields import ASKED, FIELDS, REPLIES, TYPED, name_of_field, typed_secrets
 from agenttrace.redaction.lines import may_be_lines
 from agenttrace.redaction.naming import Names, hides_all, may_be_word
 from agenttrace.redaction.sql_parameters import secret_parameters
@@ -27,7 +27,7 @@ from agenttrace.redaction.values import ends_opaque, is_class, is_measure, is_na
 _LONGEST_NAME = 64
 _OPTION = re.compile(r"--|-[A-Za-z][\w-]{3,}\Z")
 """Longer ones are words also after one hyphen: ``-password``."""
-_FIELDS = frozenset(FIELDS)
+_FIELDS = frozenset((*FIELDS, *REPLIES))
 _STATEMENTS = frozenset({"sql", "statement", "query", "text"})
 _COMMANDS = frozenset({"command", "cmd", "executable", "program", "file"})
 _ARGUMENTS = frozenset({"args", "arguments", "argv"})
@@ -48,6 +48,7 @@ NAMED_BESIDE = frozenset(
         "rows",
         *COLUMNS,
         *FIELDS,
+        *REPLIES,
     }
 )
 """Keys beside which a name, or a value, may stand: of entries such as ``{"Name": …, "Value": …}``, of tables,
@@ -185,15 +186,16 @@ def _places_in_pairs(rows: Sequence[Any], names: Names) -> list[tuple[int, int]]
     ]
 
 
-def holds_named(lists: Iterable[Sequence[Any]], names: Names) -> bool:
+def holds_named(lists: Collection[Sequence[Any]], names: Names) -> bool:
     """Returns True if in one of the lists a value stands after a secret's name, or below it."""
     # Only of plain data, in which there are no recorded bytes.
+    are_several = len(lists) > 1
     seen: set[tuple[Any, ...]] = set()  # records have the same tags again and again
     for items in lists:
         if items:
             kind = type(items[0])
             if kind is str:
-                if len(items) <= _FEW and type(items[-1]) is str and _is_among(seen, items):
+                if are_several and len(items) <= _FEW and type(items[-1]) is str and _is_among(seen, items):
                     continue
                 if places_of_named(items, names) or may_be_lines(items) or _may_be_statement(items):
                     return True
@@ -271,6 +273,7 @@ def may_be_named_beside(parameters: Collection[str]) -> bool:
     return (
         not (keys.isdisjoint(VALUES) or keys.isdisjoint(NAMES_OF_VALUES))
         or not (keys.isdisjoint(FIELDS) or keys.isdisjoint(TYPED))
+        or not (keys.isdisjoint(ASKED) or keys.isdisjoint(REPLIES))
         or not (keys.isdisjoint(COLUMNS) or keys.isdisjoint(ROWS))
         or not (keys.isdisjoint(_STATEMENTS) or keys.isdisjoint(_PARAMETERS))
         or not (keys.isdisjoint(_COMMANDS) or keys.isdisjoint(_ARGUMENTS))

@@ -109,8 +109,8 @@ def _result(result: ScoringResult, redaction: Redaction) -> ScoringResult:
     source = redaction.inside(clean(example.source))
     if source is not example.source:
         example._source = source
-    says_something = result.error is not None or any(score.error or score.reason for score in result.scores)
-    secrets = _secrets_of_input(result.example, redaction) if says_something and not is_harmless else set()
+    # What is harmless has no secret that an error or a reason could repeat.
+    secrets = set() if is_harmless else _secrets_of_input(result.example, redaction)
     error = None if result.error is None else without_repeated(clean_text(result.error), secrets)
     return changed(
         result,
