@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import count
 from typing import Any
 
@@ -31,6 +31,17 @@ _CONTENTS = ("content", "parts", "text")
 """Under what a message has its text, or its parts, for OpenAI, Anthropic, Gemini and OpenTelemetry."""
 _ROLES = ("role", "type", "from", "author", "sender", "kind")
 _OF_ROLES = frozenset({"assistant", "ai", "bot", "model", "system", "developer", "user", "human", "customer"})
+
+
+def may_be_answered(texts: Iterable[str]) -> bool:
+    """Returns False only if of several texts none asks for a secret, or no other one could be the answer."""
+    questions, answers = set(filter(may_ask, texts)), set(filter(_may_answer, texts))
+    return bool(questions) and bool(answers) and len(questions | answers) > 1
+
+
+def holds_answers(messages: Sequence[Any], names: Names) -> bool:
+    """Returns True if one of the messages answers a question for a secret."""
+    return len(messages) > 1 and _may_be_messages(messages) and places_of_answers(messages, names) != []
 
 
 def without_answers(messages: list[Any], items: list[Any], names: Names, taken_out: Any) -> None:
@@ -91,11 +102,16 @@ def _text_of_part(part: Any, place: int) -> tuple[str, _Path]:
     return ("", ()) if key is None else (part[key], (place, key))
 
 
+def _may_answer(text: str) -> bool:
+    is_word = 0 < len(text) <= _LONGEST_ANSWER and not any(map(str.isspace, text))
+    return is_word and _WITH_DIGIT.search(text) is not None and is_made_up(text)
+
+
 def _is_answer(question: str, answer: str, names: Names) -> bool:
-    if not 0 < len(answer) <= _LONGEST_ANSWER or any(map(str.isspace, answer)) or not is_made_up(answer):
+    if not _may_answer(answer):
         return False
     asked = _LAST_WORDS.search(question[-_LONGEST_QUESTION:])
     name = None if asked is None else name_of_field(asked["asked"], names)
     # What the quick look at all texts at once tells.
     is_told = name is not None and any(sign in name.lower() for sign in _OF_SECRETS)
-    return is_told and _WITH_DIGIT.search(answer) is not None and names.hides(name or "", answer)
+    return is_told and names.hides(name or "", answer)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from agenttrace.core.snapshot import EXACT_INT
-from agenttrace.redaction.answers import may_ask
+from agenttrace.redaction.answers import holds_answers
 from agenttrace.redaction.naming import Names
 from agenttrace.redaction.pairs import holds_beside, holds_named, may_be_entry
 
@@ -32,8 +32,6 @@ class Rules(Names, Protocol):
         ...
 
 
-_ASK = ("?", ":")
-"""How short questions end: *Password?*"""
 _MOST_PLAIN = 100  # items of one plain container
 _MOST_TEXTS = 2_000
 """Containers and longer texts in plain data."""
@@ -92,6 +90,8 @@ def _plain(value: Any, texts: list[str], keys: set[str], redaction: Rules, level
         pairs: Any = enumerate(value)
         if value and type(value[0]) is not dict and holds_named((value,), redaction):
             raise TypeError
+        if holds_answers(value, redaction):
+            raise TypeError
     else:
         pairs = value.items()
         _check_keys(value, keys, redaction)
@@ -100,7 +100,7 @@ def _plain(value: Any, texts: list[str], keys: set[str], redaction: Rules, level
     for place, item in pairs:
         kind = type(item)
         if kind is str:
-            if len(item) >= shortest or not item.isascii() or (item.endswith(_ASK) and may_ask(item)):
+            if len(item) >= shortest or not item.isascii():
                 texts.append(item)
         elif item is None or kind is bool:
             pass

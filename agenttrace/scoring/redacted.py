@@ -18,7 +18,7 @@ from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.redaction import Redaction
 from agenttrace.redaction.harmless_copy import harmless_copy
-from agenttrace.redaction.repeated import secret_texts, without_repeated
+from agenttrace.redaction.repeated import secret_texts, without_repeated, without_repeated_in
 
 if TYPE_CHECKING:
     from agenttrace.core.example import Example
@@ -66,7 +66,8 @@ def judged_fields(example: Example, redaction: Redaction) -> dict[str, Any]:
 
     Each is cut to `JUDGED_FIELD` characters, so that a page shows what was expected; the trace has the rest.
     """
-    fields = redacted_example(example.to_dict(), redaction)
+    secrets = _secrets_of_input(example, redaction)
+    fields = without_repeated_in(redacted_example(example.to_dict(), redaction), secrets)
     return {
         name: without_digests(jsonable(value, limit=JUDGED_FIELD))
         for name, value in fields.items()
@@ -97,25 +98,35 @@ def _without(score: Score, secrets: set[str]) -> Score:
     return changed(score, error=error, reason=without_repeated(clean_text(score.reason), secrets))
 
 
+def _in_details(score: Score, secrets: set[str]) -> Score:
+    """The redacted score without the secrets in its details and its diff."""
+    if not secrets:
+        return score
+    diff = None if score.diff is None else without_repeated(score.diff, secrets)
+    return changed(score, details=without_repeated_in(dict(score.details), secrets), diff=diff)
+
+
 def _result(result: ScoringResult, redaction: Redaction) -> ScoringResult:
     # No validation: a redacted date is no date, and is stored all the same.
     # Outputs have another name in spans: a rule about it sees them as that.
     written = {name: value for name, value in result.example.__dict__.items() if value is not None}
     fields = None if redaction.is_secret("output") else harmless_copy(written, redaction)
     is_harmless = fields is not None
+    # What is harmless has no secret that an output, an error or a reason could repeat.
+    secrets = set() if is_harmless else _secrets_of_input(result.example, redaction)
     if fields is None:
-        fields = redacted_example(result.example.to_dict(), redaction)
+        fields = without_repeated_in(redacted_example(result.example.to_dict(), redaction), secrets)
     example = result.example.changed(**fields)
     source = redaction.inside(clean(example.source))
     if source is not example.source:
         example._source = source
-    # What is harmless has no secret that an error or a reason could repeat.
-    secrets = set() if is_harmless else _secrets_of_input(result.example, redaction)
     error = None if result.error is None else without_repeated(clean_text(result.error), secrets)
     return changed(
         result,
         example=example,
-        scores=tuple(redaction.score(_without(score, secrets)) for score in result.scores),
+        scores=tuple(
+            _in_details(redaction.score(_without(score, secrets)), secrets) for score in result.scores
+        ),
         trace=_trace(result.trace, redaction),
         error=None if error is None else redaction.text("error", error),
         source=redaction.inside(clean(result.source)),
@@ -139,7 +150,11 @@ def _calls(value: Any, redaction: Redaction) -> Any:
     if type(value) is list:
         return [_calls(item, redaction) for item in value]
     if type(value) is dict:
-        return {redaction.key(key): _entry(key, item, redaction) for key, item in value.items()}
+        clean = {redaction.key(key): _entry(key, item, redaction) for key, item in value.items()}
+        arguments = value.get("arguments")
+        if type(arguments) is dict and clean.get("arguments") != arguments:
+            clean = without_repeated_in(clean, secret_texts(arguments.items(), redaction))
+        return clean
     return redaction.inside(value)
 
 

@@ -8,6 +8,7 @@ the long way (`finish`), which opens, bounds, cleans and redacts part by part; b
 from __future__ import annotations
 
 from collections import deque
+from functools import partial
 from gc import get_referents
 from itertools import chain
 from typing import Any
@@ -21,7 +22,7 @@ from agenttrace.core.span import Span
 from agenttrace.core.span_rows import SpanKind, SpanRow
 from agenttrace.core.tagged import LONG_INT
 from agenttrace.redaction import Redaction
-from agenttrace.redaction.pairs import holds_beside, holds_named, is_named_value
+from agenttrace.redaction.pairs import holds_beside, holds_named, may_be_entry
 from agenttrace.tracing.finish import finish, is_stream, rules_for
 from agenttrace.tracing.freeze import Frozen
 from agenttrace.tracing.observed_function import ObservedFunction
@@ -93,6 +94,7 @@ class Encoder:
         self._texts: list[set[str]] = []
         self._together = _FIRST_TOGETHER
         self._to_json = to_json
+        self._hold_nothing = partial(redaction.holds_nothing, with_answers=True)
         self._shortest, self._largest = redaction.shortest, redaction.largest_number
         self._keeps_outputs = redaction.call is None and not redaction.is_secret("output")
 
@@ -128,7 +130,7 @@ class Encoder:
                 if length > _TOGETHER or self.size > room:
                     break
         self.weight, self.size = counted
-        if not texts or self.redaction.holds_nothing(texts):
+        if not texts or self._hold_nothing(texts):
             self._together = min(2 * together, _MOST_TOGETHER)
             return rows
         self._together = max(together // 4, 1)
@@ -138,7 +140,7 @@ class Encoder:
         """The rows before the first one with a secret. `heavy` has of each with texts its place, these, and
         what the weight and the size were before it."""
         for place, own, weight, size in heavy:
-            if len(heavy) == 1 or not self.redaction.holds_nothing(own):
+            if len(heavy) == 1 or not self._hold_nothing(own):
                 self.is_stopped, self.weight, self.size = True, weight, size
                 return rows[:place]
         return rows
@@ -257,7 +259,7 @@ class Encoder:
         return written
 
     def _check_texts(self) -> None:
-        if not all(map(self.redaction.holds_nothing, filter(None, self._texts))):
+        if not all(map(self._hold_nothing, filter(None, self._texts))):
             raise NotPlain
 
     def _written(self, values: list[Any], limits: Limits) -> list[str]:
@@ -335,9 +337,8 @@ class Encoder:
             unknown = keys - redaction.harmless_keys
             if not all(redaction.are_harmless(part) for part in mappings if not unknown.isdisjoint(part)):
                 raise NotPlain
-        if "value" in keys and any(is_named_value(part, redaction) for part in mappings if "value" in part):
-            raise NotPlain
-        if "query" in keys and any(holds_beside(part, redaction) for part in mappings if "query" in part):
+        entries = filter(may_be_entry, mappings) if may_be_entry(keys) else ()
+        if any(holds_beside(entry, redaction) for entry in entries):
             raise NotPlain
         if lists and holds_named(lists, redaction):
             raise NotPlain

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 from typing import Any, cast
 
 from agenttrace.core import semconv
+from agenttrace.core.changed import changed
 from agenttrace.core.identity import SPAN_KEY_MASK
 from agenttrace.core.jsonable import clean, clean_text
 from agenttrace.core.limits import Limits
@@ -273,7 +274,10 @@ def scores_of(record: Record, redaction: Redaction) -> list[Score]:
     extra = record[EXTRA]
     if not extra:
         return []
-    return [redaction.score(score) for score in tuple(extra.get("scores", ()))]
+    scores = [redaction.score(score) for score in tuple(extra.get("scores", ()))]
+    if scores and record[ARGUMENTS] and (secrets := _secrets_of(record, redaction)):
+        return [changed(score, reason=without_repeated(score.reason, secrets)) for score in scores]
+    return scores
 
 
 def forget_ancestors(record: Record) -> None:
