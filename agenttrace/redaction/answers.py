@@ -29,7 +29,8 @@ def may_ask(text: str) -> bool:
 _Path = tuple[int | str, ...]
 _CONTENTS = ("content", "parts", "text")
 """Under what a message has its text, or its parts, for OpenAI, Anthropic, Gemini and OpenTelemetry."""
-_ROLES = ("role", "type", "from", "author", "sender", "kind")
+_OF_MESSAGES = frozenset(_CONTENTS)
+_ROLES = frozenset({"role", "type", "from", "author", "sender", "kind"})
 _OF_ROLES = frozenset({"assistant", "ai", "bot", "model", "system", "developer", "user", "human", "customer"})
 
 
@@ -55,7 +56,7 @@ def _may_be_messages(items: Sequence[Any]) -> bool:
     """Returns True for a list of messages, mappings or pairs of who speaks and what."""
     first = items[0]
     if type(first) is dict:
-        return any(key in first for key in _ROLES) and any(key in first for key in _CONTENTS)
+        return not _ROLES.isdisjoint(first) and not _OF_MESSAGES.isdisjoint(first)
     return is_list(first) and len(first) == 2 and type(first[0]) is str and first[0].lower() in _OF_ROLES
 
 

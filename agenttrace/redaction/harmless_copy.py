@@ -90,7 +90,7 @@ def _plain(value: Any, texts: list[str], keys: set[str], redaction: Rules, level
         pairs: Any = enumerate(value)
         if value and type(value[0]) is not dict and holds_named((value,), redaction):
             raise TypeError
-        if holds_answers(value, redaction):
+        if len(value) > 1 and holds_answers(value, redaction):
             raise TypeError
     else:
         pairs = value.items()
