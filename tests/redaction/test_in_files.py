@@ -7,6 +7,7 @@ from test_answers import DATA, HARMLESS, SECRET
 
 from agenttrace import ExactMatchScorer, Example, Tracer, run_evaluation
 from agenttrace.scorers import ContainsScorer, ToolOrderScorer
+from tests.stored_text import everything_in
 
 BESIDE = [
     *DATA,
@@ -25,15 +26,6 @@ def path(tmp_path):
     return tmp_path / "traces.db"
 
 
-def stored(path):
-    """All that any table holds, as one text."""
-    with sqlite3.connect(path) as db:
-        tables = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        rows = [row for table in tables for row in db.execute(f"SELECT * FROM {table}")]
-    db.close()
-    return repr(rows)
-
-
 @pytest.mark.parametrize("data", BESIDE)
 def test_no_secret_is_in_the_file(path, data):
     tracer = Tracer("files", store=path)
@@ -45,7 +37,7 @@ def test_no_secret_is_in_the_file(path, data):
     for value in ("first", data, {"x": [data]}, "last"):
         echo(value)
     tracer.shutdown()
-    text = stored(path)
+    text = everything_in(path)
     assert SECRET not in text
     assert "first" in text
 
@@ -72,7 +64,7 @@ def test_the_output_and_the_details_of_a_result_repeat_no_secret_of_the_input(pa
     example = Example(input={"user": "ann", "password": SECRET}, expected_output="bye")
     run_evaluation([example], [ExactMatchScorer()], function=log_in, tracer=tracer)
     tracer.shutdown()
-    assert SECRET not in stored(path)
+    assert SECRET not in everything_in(path)
 
 
 def test_calls_of_an_example_repeat_no_argument_of_their_own(path):
@@ -84,7 +76,7 @@ def test_calls_of_an_example_repeat_no_argument_of_their_own(path):
     example = Example(input="hi", expected_tools=["login"], tools_called=calls)
     run_evaluation([example], [ToolOrderScorer()], tracer=tracer)
     tracer.shutdown()
-    assert SECRET not in stored(path)
+    assert SECRET not in everything_in(path)
 
 
 def test_online_scores_and_those_of_the_running_span_repeat_no_argument(path):
@@ -101,6 +93,6 @@ def test_online_scores_and_those_of_the_running_span_repeat_no_argument(path):
 
     log_in("ann", SECRET)
     tracer.shutdown()
-    text = stored(path)
+    text = everything_in(path)
     assert SECRET not in text
     assert "used [redacted] now" in text

@@ -1,7 +1,6 @@
 """What an evaluation stores holds no secret; what it returns holds what there was."""
 
 import json
-import sqlite3
 import threading
 import time
 
@@ -18,6 +17,7 @@ from agenttrace.scoring.redacted import redacted_report
 from agenttrace.store import MemoryStore, SQLiteStore
 from agenttrace.tracer import Tracer
 from tests.evaluation.evaluation_fakes import Answer, Does, MemoryResults, scored
+from tests.stored_text import everything_in
 
 PASSWORD = "hunter2"
 KEY = "sk-0123456789abcdefABCDEF"
@@ -49,15 +49,6 @@ def breaking(example, trace):
 
 
 SCORERS = [Does(telling, f"Tells {KEY}"), Does(breaking, "Breaks")]
-
-
-def everything_in(path):
-    """All that any table of a store holds, as one text."""
-    with sqlite3.connect(path) as db:
-        tables = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        rows = [row for table in tables for row in db.execute(f"SELECT * FROM {table}")]
-    db.close()
-    return repr(rows)
 
 
 @pytest.fixture

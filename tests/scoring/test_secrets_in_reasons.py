@@ -1,10 +1,9 @@
 """What a score's reason repeats of the secrets in its example's input."""
 
-import sqlite3
-
 import pytest
 
 from agenttrace import Example, Tracer, run_evaluation, scorer
+from tests.stored_text import everything_in
 
 PASSWORD = "hunter2Blue9"
 
@@ -19,15 +18,6 @@ def path(tmp_path):
     return tmp_path / "traces.db"
 
 
-def texts_in(path):
-    """All that any table of a store holds, as one text."""
-    with sqlite3.connect(path) as db:
-        tables = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        rows = [row for table in tables for row in db.execute(f"SELECT * FROM {table}")]
-    db.close()
-    return repr(rows)
-
-
 def test_a_reason_is_kept_without_the_secrets_of_the_input(path):
     tracer = Tracer("reasons", store=path)
 
@@ -39,7 +29,7 @@ def test_a_reason_is_kept_without_the_secrets_of_the_input(path):
     report = run_evaluation([example], [says_what_it_saw], function=agent, tracer=tracer)
     tracer.shutdown()
     assert report.results[0].scores[0].reason.startswith(f"got {PASSWORD} from ann")
-    stored = texts_in(path)
+    stored = everything_in(path)
     assert "got [redacted] from ann" in stored
     assert PASSWORD not in stored
 
@@ -54,6 +44,6 @@ def test_an_online_score_is_kept_without_the_secrets_of_the_input(path):
 
     agent()
     tracer.shutdown()
-    stored = texts_in(path)
+    stored = everything_in(path)
     assert "got [redacted] from ann" in stored
     assert PASSWORD not in stored
