@@ -108,11 +108,16 @@ def _may_answer(text: str) -> bool:
     return is_word and _WITH_DIGIT.search(text) is not None and is_made_up(text)
 
 
+def asked_name(question: str, names: Names) -> str | None:
+    """The name of the secret that a question asks for, or a prompt that ends with it; None for any other."""
+    asked = _LAST_WORDS.search(question[-_LONGEST_QUESTION:])
+    return None if asked is None else name_of_field(asked["asked"], names)
+
+
 def _is_answer(question: str, answer: str, names: Names) -> bool:
     if not _may_answer(answer):
         return False
-    asked = _LAST_WORDS.search(question[-_LONGEST_QUESTION:])
-    name = None if asked is None else name_of_field(asked["asked"], names)
+    name = asked_name(question, names)
     # What the quick look at all texts at once tells.
     is_told = name is not None and any(sign in name.lower() for sign in _OF_SECRETS)
     return is_told and names.hides(name or "", answer)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from agenttrace.core.marks import REDACTED
+from agenttrace.redaction.asked import asked_by
 from agenttrace.redaction.beside import reads_as_key
 from agenttrace.redaction.generated import is_generated
 from agenttrace.redaction.naming import Names, name_of_words
@@ -20,6 +21,13 @@ _ANSWER = re.compile(
     r"""(?P<value>[^\s`*"'#-][^\s`"']{3,200}+)[ \t]*(?=\r?\n|\Z)"""
 )
 """What is answered on the next line, *User: …*."""
+_PROMPT = re.compile(
+    r"[ \t]{0,8}(?:[\w.@~:/\[\] -]{0,60}\$|[^\s#]{1,60}[#%]|>>>|In \[\d{1,4}\]:|PS [^>\n]{0,60}>)[ \t]+"
+    r"(?P<asked>\S.*)"
+)
+_PRINTED = re.compile(r"""\r?\n(?:Out\[\d{1,4}\]: )?["']?(?P<value>[^\s"']{4,200}+)["']?[ \t]*(?=\r?\n|\Z)""")
+"""A command, or code, at a prompt, and what is printed for it."""
+_REQUEST = re.compile(r"(?i)(?:.*[.:]\s+)?(?:please\s+)?(?:enter|type|provide|give|send|tell)\s.*\.")
 _HEADING = re.compile(r"[ \t>]{0,20}(?:#{1,6}[ ]\S.*|\*\*[^*]{1,80}\*\*:?|__[^_]{1,80}__:?)\s*")
 _ENDS = (":", "=", ":**", ":__", ":*", "**:", "`:")
 _OF_CODE = re.compile(r"[()=\[\]{}<>;,]")
@@ -36,29 +44,36 @@ def value_below(text: str, place: int, names: Names) -> tuple[int, int] | None:
 
     None where the line is no label, or something else stands below.
     """
-    below = _line_below(text, place)
-    if below is None:
-        return None
-    value = text[slice(*below)]
-    rest = _REST_OF_NAME.match(text, place)
-    end = place if rest is None else rest.end()
-    line = text[max(0, place - _LONGEST_LABEL) : end].rpartition("\n")[2]
-    words = [word for word in _BETWEEN_WORDS.split(line)[-_MOST_WORDS:] if word]
-    name = name_of_words(words, names) if words else ""
-    is_last = not any(map(str.isalnum, text[end : text.find("\n", end)]))
-    is_password = is_last and _PASSWORD.search(name) is not None and not is_measure(value)
-    is_secret = name != "" and (is_password or reads_as_key(value)) and names.hides(name, value)
-    return below if is_secret else None
-
-
-def _line_below(text: str, place: int) -> tuple[int, int] | None:
     stop = text.find("\n", place, place + _LONGEST_LABEL)
     begin = text.rfind("\n", max(0, place - _LONGEST_LABEL), place) + 1
     if stop < 0 or (begin == 0 and place > _LONGEST_LABEL):
         return None
     label = text[begin:stop].rstrip()
+    prompt = _PROMPT.fullmatch(label)
+    below = _line_below(text, label, stop, is_prompt=prompt is not None)
+    if below is None:
+        return None
+    value = text[slice(*below)]
+    if prompt is not None:
+        name = asked_by(prompt["asked"], names)
+        return below if name and names.hides(name, value) else None
+    rest = _REST_OF_NAME.match(text, place)
+    end = place if rest is None else rest.end()
+    line = text[max(0, place - _LONGEST_LABEL) : end].rpartition("\n")[2]
+    words = [word for word in _BETWEEN_WORDS.split(line)[-_MOST_WORDS:] if word]
+    name = name_of_words(words, names) if words else ""
+    is_last = not any(map(str.isalnum, text[end:stop]))
+    is_password = is_last and _PASSWORD.search(name) is not None and not is_measure(value)
+    is_secret = name != "" and (is_password or reads_as_key(value)) and names.hides(name, value)
+    return below if is_secret else None
+
+
+def _line_below(text: str, label: str, stop: int, *, is_prompt: bool) -> tuple[int, int] | None:
+    """Where the one word stands that is on the line below a label, which ends at a place."""
     pattern = _BELOW if label.endswith(_ENDS) or _HEADING.fullmatch(label) else _ANSWER
-    if pattern is _ANSWER and not label.endswith("?"):
+    if is_prompt:
+        pattern = _PRINTED
+    elif pattern is _ANSWER and not (label.endswith("?") or _REQUEST.fullmatch(label)):
         return None
     word = pattern.match(text, stop - (text[stop - 1] == "\r"))
     if word is None or REDACTED in word["value"]:

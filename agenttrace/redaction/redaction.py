@@ -210,7 +210,7 @@ class Redaction:
         """Several named values without those of which another one is the name: the arguments of
         ``set_header(name, value)``. They are taken out of the mapping itself."""
         if may_be_entry(fields):
-            without_beside(fields, fields, self, self._taken_out)
+            without_beside(fields, fields, self, self.taken_out)
         return fields
 
     def span(self, span: Span) -> Span:
@@ -261,19 +261,20 @@ class Redaction:
                 is_word = key == "token" and "logprob" in value  # of a model's vocabulary
                 items[name] = self.inside(item) if is_word else self._item(key, item)
             if may_be_entry(value):
-                without_beside(value, items, self, self._taken_out)
+                without_beside(value, items, self, self.taken_out)
             return items
         if kind is list:
             whole, mark = parted_at_cut(value)  # a table whose last rows were left out is one still
             whole = without_joined(whole, self._text_within)
             items_of = [self.inside(item) for item in whole]
-            without_listed(whole, items_of, self, self._taken_out)
+            without_listed(whole, items_of, self, self.taken_out)
             return items_of + mark
         if kind is int and value >= self.largest_number < EXACT_INT and is_card(value):
-            return self._taken_out(value)
+            return self.taken_out(value)
         return value
 
-    def _taken_out(self, value: Any, begin: int = 0) -> Redacted:
+    def taken_out(self, value: Any, begin: int = 0) -> Redacted:
+        """What is kept of a secret value, from a place in it on: the mark, and a digest that compares it."""
         self.redacted += 1
         option = 2 if begin and value[:1] == "-" != value[1:2] else 0  # ``-u…``, whose letter begins no word
         before = self._uncounted(self._text_within, value[option:begin]) if begin else ""
@@ -284,10 +285,10 @@ class Redaction:
             self.redacted += 1
             return Redacted(REDACTED, secret_digest(item))
         if type(item) is list and item and self.is_secret(key):  # of a name that hides no list
-            item = without_opaque(item, partial(self.hides, key), self._taken_out)
+            item = without_opaque(item, partial(self.hides, key), self.taken_out)
         if type(item) is dict and item and self.is_secret(key):
             clean = without_examples if is_schema(item) else without_random
-            return self.inside(clean(item, self._taken_out))
+            return self.inside(clean(item, self.taken_out))
         return self.inside(item)
 
     def key(self, key: str) -> str:

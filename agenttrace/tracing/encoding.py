@@ -22,7 +22,9 @@ from agenttrace.core.span import Span
 from agenttrace.core.span_rows import SpanKind, SpanRow
 from agenttrace.core.tagged import LONG_INT
 from agenttrace.redaction import Redaction
+from agenttrace.redaction.asked import asked_for, may_ask, may_be_asked, may_be_given
 from agenttrace.redaction.pairs import holds_beside, holds_named, may_be_entry
+from agenttrace.redaction.selected import selected
 from agenttrace.tracing.finish import finish, is_stream, rules_for
 from agenttrace.tracing.freeze import Frozen
 from agenttrace.tracing.observed_function import ObservedFunction
@@ -172,16 +174,21 @@ class Encoder:
             kind = observed.kind = rules, span_kind, _mapping_of(rules[4])
         inputs = result = None
         heavy: list[Any] = []
+        given: Any = arguments
         if arguments is not None:
             light = self._light(arguments)
             if light is None:
-                heavy.append(_by_name(rules[4], arguments))
+                given = _by_name(rules[4], arguments)
+                heavy.append(given)
             else:
                 inputs = kind[2] % light
         if output is not None:
             result = self._light_output(output)
             if result is None:
-                heavy.append(_content(output) if type(output) is Frozen else output)
+                output = _content(output) if type(output) is Frozen else output
+                heavy.append(output)
+            if given and (result is None or (type(output) is str and not output.isalpha())):
+                self._check_given(observed.name, given, output)
         if heavy:
             written = self._written(heavy, scope.limits)
             if arguments is not None and inputs is None:
@@ -189,9 +196,8 @@ class Encoder:
             if written:
                 result = written[0]
             self.weight += weight_of(record)
-        more = None
-        if not (extra is None and failure is None and scope.attributes is None and observed.metadata is None):
-            more = self._more(record)
+        has_more = not (extra is failure is scope.attributes is observed.metadata is None)
+        more = self._more(record) if has_more else None
         base, anchor = scope.base, scope.anchor
         return (
             scope.trace_key,
@@ -207,6 +213,15 @@ class Encoder:
             result,
             more,
         )
+
+    def _check_given(self, name: str, arguments: Any, output: Any) -> None:
+        """Raise NotPlain if the arguments ask for a secret, which the result may be, or have."""
+        values = arguments.values() if type(arguments) is dict else arguments
+        if may_be_given(output) and may_ask(values):
+            if may_be_asked(output) and asked_for(name, values, self.redaction):
+                raise NotPlain
+            if selected(values, self.redaction) is not None:
+                raise NotPlain
 
     def _light(self, arguments: tuple[Any, ...]) -> tuple[Any, ...] | None:
         """The JSON of arguments that are scalars or short; None where one of them is neither."""

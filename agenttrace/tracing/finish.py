@@ -14,9 +14,11 @@ from agenttrace.core.score import Score
 from agenttrace.core.snapshot import EXACT_INT
 from agenttrace.core.span import EMPTY, Span, SpanError
 from agenttrace.redaction import Redaction
+from agenttrace.redaction.asked import may_be_given
 from agenttrace.redaction.given import returned_secret
 from agenttrace.redaction.pairs import may_be_named_beside
 from agenttrace.redaction.repeated import secret_texts, without_repeated, without_repeated_in
+from agenttrace.redaction.spans import without_given
 from agenttrace.redaction.values import is_made_up
 from agenttrace.tracing.freeze import Frozen, thaw
 from agenttrace.tracing.observed_function import ObservedFunction, RedactedNames
@@ -84,6 +86,8 @@ def finish(record: Record, redaction: Redaction) -> Span:
             of_trace = {key: of_trace[key] for key in _OF_EVERY_SPAN if key in of_trace}
         if extra is not None or of_trace:
             _add_extra(span, extra or {}, of_trace, redaction, limits)
+    if output is not None and span.input and may_be_given(span.output):
+        span.output = without_given(span, redaction)
     if secrets:
         _take_out(secrets, span)
     return span

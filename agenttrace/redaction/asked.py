@@ -1,0 +1,180 @@
+"""Calls whose arguments ask for a secret, which they return: ``getenv("DB_PASSWORD")``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+from agenttrace.redaction.answers import asked_name
+from agenttrace.redaction.names import words_of
+from agenttrace.redaction.naming import Names
+from agenttrace.redaction.values import is_made_up
+
+_CONTAINERS = frozenset({dict, list, tuple})
+_SHORTEST = 4
+_LONGEST_RESULT, _LONGEST_ASKED, _MOST_TEXTS = 200, 4_000, 20
+_SHORTEST_OF_LETTERS = 12
+"""Shorter results of letters alone are words."""
+_NAME = r"[\w.-]*\w"
+_LAST_NAME = re.compile(
+    rf"""(?:
+    \A[\w./:@-]*?
+    | [$/.#]\{{?
+    | \b(?:printenv|echo|print|unset|getenv)[ ]+
+    | (?P<quote>["'])
+    )(?P<name>{_NAME})(?(quote)(?P=quote))[\s)\]}}"';]*(?:\.(?:value|text|innerText|strip\(\))[\s)\]}}"';]*)?\Z""",
+    re.VERBOSE,
+)
+"""What a text ends with: a name alone, the end of a path, a variable, a literal; no word of a sentence."""
+_ASKED_WITHIN = re.compile(
+    r"""(?:-field[ =]|--field[ ]|jsonpath=["']?\{[\w.]*\.|\.)(?P<name>[\w-]+)\}?["']?"""
+    r"""(?:\s[^\n|;&]*)?(?:\|\s*(?:base64|jq|tr|head)\b[^\n|;&]*)*\Z"""
+)
+"""A field that a command is asked for: ``vault kv get -field=password …``, ``… | base64 -d``."""
+_OF_COMMAND = re.compile(
+    r"\b(?:terraform\s+output\s+-(?:raw|json)\s+"
+    r"|ssm\s+get-parameters?\s[^|;&]*?--names?[ =](?:[\w.-]*/)*"
+    rf"|grep\s(?:-\w+\s+)*[\"'^]*)(?P<name>{_NAME})"
+)
+"""What else commands name: ``terraform output -raw db_password``."""
+_PROGRAMS = re.compile(
+    r"""(?:\A|[;&|(]\s*)(?:pass\ (?:show\ )?[\w./-]+|op\ (?:read|item\ get)\ .*
+    |aws\ secretsmanager\ get-secret-value\ .*--output\ text.*
+    |gcloud\ secrets\ versions\ access\ .*
+    |gcloud\ auth\ (?:application-default\ )?print-\w+-token.*
+    |az\ keyvault\ secret\ show\ .*|az\ account\ get-access-token\ .*
+    |security\ find-(?:generic|internet)-password\ .*-\w*w.*|secret-tool\ lookup\ .*
+    |bw\ get\ (?:password|totp|notes)\ .*|gh\ auth\ token.*
+    |heroku\ (?:auth:token|config:get\ .*)|kubectl\ create\ token\ .*
+    |doppler\ secrets\ get\ .*)\Z""",
+    re.VERBOSE,
+)
+"""Commands that print a secret and nothing else."""
+_QUESTION = re.compile(
+    r"(?i)[?:][\s*_`]*\Z|\A(?:please\s+)?(?:enter|type|provide|give|input|send|tell|paste|what|which|confirm|your)\b"
+)
+_OF_IT = re.compile(
+    r"(?i)\.\s+(?:what (?:is it|are they)|can you (?:give|tell|send) (?:it|me|us)[^.?]{0,20})\?\s*\Z"
+)
+"""A question for what the sentence before it ends with."""
+_LONGEST_END = 300
+"""Letters at the end of an argument that tell what is asked for."""
+_OTHER_CALLS = frozenset(
+    re.findall(
+        r"\w+",
+        "create add set put update delete remove write save search find list grep count hash describe"
+        " translate check validate verify classify explain log track sha256 md5 tokenize rank score embed"
+        " summarize define index",
+    )
+)
+"""First words of calls that return something else of what they are given: an id, a place, a number."""
+_FILE = re.compile(r"[\w./-]+\.[A-Za-z]{1,5}(?::\d+)*")
+RESULTS = frozenset({"stdout", "output", "result", "text", "content", "value", "answer", "response"})
+"""Under what a call returns a text beside how it went."""
+
+
+def may_be_given(output: Any) -> bool:
+    """Returns False for most results that are no secret and have none: told in a few steps."""
+    if type(output) is str:
+        if " " not in output:
+            size = len(output)
+            return size >= _SHORTEST and (size >= _SHORTEST_OF_LETTERS or not output.isalpha())
+        return "\n" in output or "|" in output or "," in output or "\t" in output
+    return type(output) in _CONTAINERS
+
+
+def may_ask(arguments: Iterable[Any]) -> bool:
+    """Returns False for most arguments that ask for no secret: told in a few steps."""
+    for text in arguments:
+        if type(text) is not str:
+            if isinstance(text, (str, dict, list, tuple)):
+                return True
+        elif len(text) >= _SHORTEST and _has_sign(text.lower()):
+            return True
+    return False
+
+
+def _has_sign(lowered: str) -> bool:
+    return (  # a loop over these would take four times as long
+        "pass" in lowered
+        or "secret" in lowered
+        or "token" in lowered
+        or "key" in lowered
+        or "cred" in lowered
+        or "pwd" in lowered
+        or "select" in lowered
+        or "returning" in lowered
+        or "op read" in lowered
+        or "op item" in lowered
+    )
+
+
+def may_be_asked(output: Any) -> bool:
+    """Returns True for a result that is one made-up word, or has one."""
+    kind = type(output)
+    if kind is str:
+        return len(output) <= _LONGEST_RESULT and _is_word(output)
+    if kind is dict:
+        return not RESULTS.isdisjoint(output) and bool(_words(output))
+    return kind is list and len(output) == 1 and type(output[0]) is dict and may_be_asked(output[0])
+
+
+def asked_for(call: str, arguments: Iterable[Any], names: Names) -> str:
+    """The name of the secret that the arguments of a call ask for; an empty one where they do not."""
+    first = next(iter(words_of(call.rpartition(".")[2])), "")
+    if first in _OTHER_CALLS:
+        return ""
+    for text in islice(_texts(arguments), _MOST_TEXTS):
+        if len(text) <= _LONGEST_ASKED and _has_sign(text.lower()):
+            name = asked_by(text.strip(), names)
+            if name:
+                return name
+    return ""
+
+
+def without_asked(name: str, output: Any, value: Any) -> Any:
+    """The result without the secret of this name; `value` makes of a name and its value what is kept."""
+    if type(output) is str:
+        return value(name, output)
+    if type(output) is list:
+        return [without_asked(name, output[0], value)]
+    return {**output, **{key: value(name, text) for key, text in _words(output)}}
+
+
+def _words(output: dict[str, Any]) -> list[tuple[str, str]]:
+    """The made-up words that a result has, with their keys."""
+    texts = [(key, output[key]) for key in output.keys() & RESULTS]
+    return [(key, text) for key, text in texts if type(text) is str and may_be_asked(text)]
+
+
+def _is_word(text: str) -> bool:
+    if " " in text or (text.isalpha() and len(text) < _SHORTEST_OF_LETTERS):
+        return False  # most results: told in a few steps
+    text = text.strip()
+    return not any(map(str.isspace, text)) and is_made_up(text) and _FILE.fullmatch(text) is None
+
+
+def _texts(arguments: Iterable[Any]) -> Iterator[str]:
+    for argument in arguments:
+        if isinstance(argument, str):
+            yield argument
+        elif type(argument) is dict:
+            yield from (item for item in argument.values() if isinstance(item, str))
+        elif type(argument) is list or type(argument) is tuple:
+            yield " ".join(item for item in argument[:_MOST_TEXTS] if type(item) is str)
+
+
+def asked_by(text: str, names: Names) -> str:
+    """The name of the secret that a command, code, a path or a question asks for; an empty one for none."""
+    if len(text) <= _LONGEST_END and _PROGRAMS.search(text) is not None and names.is_secret("secret"):
+        return "secret"
+    end = text.rpartition("\n")[2][-_LONGEST_END:]
+    for pattern in (_LAST_NAME, _ASKED_WITHIN, _OF_COMMAND):
+        match = pattern.search(end)
+        if match is not None and names.is_secret(match["name"]):
+            return match["name"]
+    if _QUESTION.search(end) is None:
+        return ""
+    return asked_name(_OF_IT.sub("", end), names) or ""
