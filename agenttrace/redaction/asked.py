@@ -10,13 +10,9 @@ from typing import Any
 from agenttrace.redaction.answers import asked_name
 from agenttrace.redaction.names import words_of
 from agenttrace.redaction.naming import Names
-from agenttrace.redaction.values import is_made_up
 
-_CONTAINERS = frozenset({dict, list, tuple})
 _SHORTEST = 4
-_LONGEST_RESULT, _LONGEST_ASKED, _MOST_TEXTS = 200, 4_000, 20
-_SHORTEST_OF_LETTERS = 12
-"""Shorter results of letters alone are words."""
+_LONGEST_ASKED, _MOST_TEXTS = 4_000, 20
 _NAME = r"[\w.-]*\w"
 _LAST_NAME = re.compile(
     rf"""(?:
@@ -70,19 +66,6 @@ _OTHER_CALLS = frozenset(
     )
 )
 """First words of calls that return something else of what they are given: an id, a place, a number."""
-_FILE = re.compile(r"[\w./-]+\.[A-Za-z]{1,5}(?::\d+)*")
-RESULTS = frozenset({"stdout", "output", "result", "text", "content", "value", "answer", "response"})
-"""Under what a call returns a text beside how it went."""
-
-
-def may_be_given(output: Any) -> bool:
-    """Returns False for most results that are no secret and have none: told in a few steps."""
-    if type(output) is str:
-        if " " not in output:
-            size = len(output)
-            return size >= _SHORTEST and (size >= _SHORTEST_OF_LETTERS or not output.isalpha())
-        return "\n" in output or "|" in output or "," in output or "\t" in output
-    return type(output) in _CONTAINERS
 
 
 def may_ask(arguments: Iterable[Any]) -> bool:
@@ -111,16 +94,6 @@ def _has_sign(lowered: str) -> bool:
     )
 
 
-def may_be_asked(output: Any) -> bool:
-    """Returns True for a result that is one made-up word, or has one."""
-    kind = type(output)
-    if kind is str:
-        return len(output) <= _LONGEST_RESULT and _is_word(output)
-    if kind is dict:
-        return not RESULTS.isdisjoint(output) and bool(_words(output))
-    return kind is list and len(output) == 1 and type(output[0]) is dict and may_be_asked(output[0])
-
-
 def asked_for(call: str, arguments: Iterable[Any], names: Names) -> str:
     """The name of the secret that the arguments of a call ask for; an empty one where they do not."""
     first = next(iter(words_of(call.rpartition(".")[2])), "")
@@ -132,28 +105,6 @@ def asked_for(call: str, arguments: Iterable[Any], names: Names) -> str:
             if name:
                 return name
     return ""
-
-
-def without_asked(name: str, output: Any, value: Any) -> Any:
-    """The result without the secret of this name; `value` makes of a name and its value what is kept."""
-    if type(output) is str:
-        return value(name, output)
-    if type(output) is list:
-        return [without_asked(name, output[0], value)]
-    return {**output, **{key: value(name, text) for key, text in _words(output)}}
-
-
-def _words(output: dict[str, Any]) -> list[tuple[str, str]]:
-    """The made-up words that a result has, with their keys."""
-    texts = [(key, output[key]) for key in output.keys() & RESULTS]
-    return [(key, text) for key, text in texts if type(text) is str and may_be_asked(text)]
-
-
-def _is_word(text: str) -> bool:
-    if " " in text or (text.isalpha() and len(text) < _SHORTEST_OF_LETTERS):
-        return False  # most results: told in a few steps
-    text = text.strip()
-    return not any(map(str.isspace, text)) and is_made_up(text) and _FILE.fullmatch(text) is None
 
 
 def _texts(arguments: Iterable[Any]) -> Iterator[str]:

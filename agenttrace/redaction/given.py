@@ -1,20 +1,92 @@
-"""Calls whose own name says that what they return is a secret: ``get_password``, ``createApiKey``."""
+"""Calls whose own name says that they return a secret, or take one: ``get_password``, ``set_api_key``."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 from agenttrace.redaction.names import words_of
 from agenttrace.redaction.naming import Names
+from agenttrace.redaction.result_words import is_word
 
-_VERBS = frozenset(
+_RETURN = frozenset(
     {
         *("get", "fetch", "read", "load", "create", "generate", "make", "new", "issue", "rotate", "retrieve"),
         *("lookup", "find", "reveal", "decrypt", "request", "refresh", "show", "obtain", "mint"),
     }
 )
+_TAKE = frozenset(
+    {
+        *("set", "store", "save", "create", "add", "put", "update", "change", "reset", "rotate", "register"),
+        *(
+            "write",
+            "insert",
+            "upsert",
+            "verify",
+            "check",
+            "validate",
+            "test",
+            "use",
+            "submit",
+            "enter",
+            "type",
+        ),
+        *("provide", "send", "share", "encrypt", "hash", "import", "upload", "configure", "replace", "try"),
+    }
+)
+_OF_OTHERS = frozenset(
+    {
+        *(
+            "name",
+            "user",
+            "username",
+            "login",
+            "email",
+            "mail",
+            "account",
+            "id",
+            "key",
+            "service",
+            "path",
+            "url",
+        ),
+        *("uri", "host", "hostname", "provider", "env", "environment", "region", "version", "type", "kind"),
+        *("label", "description", "project", "site", "domain", "role", "scope", "scopes", "owner", "tenant"),
+        *("namespace", "vault", "expires", "expiry", "ttl", "at", "date", "time", "reason", "comment", "tag"),
+        *("tags", "device", "client", "app", "application", "arn", "title", "hint", "algorithm"),
+    }
+)
+"""Last words of parameters that say whose secret it is, and of which kind."""
 
 
-def returned_secret(name: str, names: Names) -> str:
+def returned_secret(call: str, names: Names) -> str:
     """The secret's name in that of a call which returns it; an empty one for any other call."""
-    verb, *rest = words_of(name.rpartition(".")[2]) or [""]
+    return _secret_after(_RETURN, call, names)
+
+
+def taken_secret(call: str, names: Names) -> str:
+    """The secret's name in that of a call which is given it; an empty one for any other call."""
+    return _secret_after(_TAKE, call, names)
+
+
+def is_taken(parameter: str, value: Any, parameters: int) -> bool:
+    """Returns True for the argument of such a call that is the secret: one made-up word, of `parameters`
+    under no name that says whose it is. A key alone is what is set."""
+    if type(value) is not str or not is_word(value):
+        return False
+    last = (words_of(parameter) or [""])[-1]
+    return last not in _OF_OTHERS or (last == "key" and parameters == 1)
+
+
+def without_taken(inputs: Mapping[str, Any], secret: str, clean: Callable[[str, Any], Any]) -> dict[str, Any]:
+    """The arguments of such a call with what `clean` makes of the secret, by its name."""
+    return {
+        name: clean(secret, value) if is_taken(name, value, len(inputs)) else value
+        for name, value in inputs.items()
+    }
+
+
+def _secret_after(verbs: frozenset[str], call: str, names: Names) -> str:
+    verb, *rest = words_of(call.rpartition(".")[2]) or [""]
     secret = "_".join(rest)
-    return secret if verb in _VERBS and secret and names.is_secret(secret) else ""
+    return secret if verb in verbs and secret and names.is_secret(secret) else ""

@@ -9,6 +9,7 @@ from agenttrace.core.snapshot import EXACT_INT
 from agenttrace.redaction.answers import holds_answers
 from agenttrace.redaction.naming import Names
 from agenttrace.redaction.pairs import holds_beside, holds_named, may_be_entry
+from agenttrace.redaction.tool_messages import holds_results
 
 
 class Rules(Names, Protocol):
@@ -90,7 +91,7 @@ def _plain(value: Any, texts: list[str], keys: set[str], redaction: Rules, level
         pairs: Any = enumerate(value)
         if value and type(value[0]) is not dict and holds_named((value,), redaction):
             raise TypeError
-        if len(value) > 1 and holds_answers(value, redaction):
+        if len(value) > 1 and (holds_answers(value, redaction) or holds_results(value, redaction)):
             raise TypeError
     else:
         pairs = value.items()

@@ -39,6 +39,8 @@ _PLACES = (
 )
 """What data has in which a name is a value: a list, or an entry with its value beside it."""
 _STATEMENTS = ("insert ", "update ", "select ", "delete ", "alter ", "create ")
+_OF_TOOLS = ("tool_call", "tool_use", "toolresult", "call_id", "functionresponse", "function_response")
+"""What messages with the result of a tool have, by whose call it is a secret."""
 _BEGIN = re.compile(r"""(?<![\w"'\])])[\[{(](?=\s*["'\[{(\w-])""")
 _MOST_READ = 4
 """How many times as many characters as a text has are read in it, where what looks like data is none."""
@@ -59,7 +61,7 @@ def may_be_data(texts: Iterable[str], names: Names, signs: tuple[str, ...]) -> b
         return True
     if "netloc" in lowered and "@" in lowered:
         return True
-    if has_any(_STATEMENTS, lowered) and has_sign(lowered, signs):
+    if (has_any(_STATEMENTS, lowered) or has_any(_OF_TOOLS, lowered)) and has_sign(lowered, signs):
         return True
     if not has_any(_PLACES, lowered):
         return False

@@ -22,6 +22,7 @@ from agenttrace.redaction.tables import (
     places_beside_head,
     without_columns_beside,
 )
+from agenttrace.redaction.tool_messages import without_results
 from agenttrace.redaction.values import ends_opaque, is_class, is_measure, is_name, is_phrase, says_something
 
 _LONGEST_NAME = 64
@@ -304,6 +305,7 @@ def without_listed(value: list[Any], items: list[Any], names: Names, taken_out: 
             without_answers(value, items, names, taken_out)
     elif value:
         without_answers(value, items, names, taken_out)
+        without_results(value, items, names, taken_out)
 
 
 def _places_below(rows: Sequence[Any], names: Names) -> list[tuple[int, int]]:

@@ -74,6 +74,34 @@ def _taken_out(text: str, cleaned: str) -> list[str]:
     return parts
 
 
+def taken_out_of(value: Any, cleaned: Any) -> set[str]:
+    """The texts and numbers of a JSON-safe value that are taken out of it in its redacted form."""
+    texts: set[str] = set()
+    waiting: list[tuple[Any, Any]] = [(value, cleaned)]
+    for _ in range(_MOST_PARTS):
+        if not waiting:
+            break
+        old, new = waiting.pop()
+        if old is new:
+            continue
+        if type(old) is dict and "$bytes" in old:
+            content = bytes_of(old)
+            old = old if content is None else spelled(content)
+            new = REDACTED if new != old and type(old) is str else new
+        if isinstance(old, str):
+            if isinstance(new, str):
+                texts.update(_taken_out(old, new))
+        elif isinstance(old, (dict, list)):
+            parts = list(old.values()) if isinstance(old, dict) else old
+            if isinstance(new, (dict, list)) and len(new) == len(old):
+                waiting += zip(parts, new.values() if isinstance(new, dict) else new, strict=True)
+            elif isinstance(new, str):  # all of it is hidden
+                waiting += ((part, REDACTED) for part in parts)
+        elif isinstance(new, str) and type(old) in (int, float):
+            texts.add(str(old))
+    return {text for text in texts if len(text) >= _SHORTEST}
+
+
 def without_again(text: str, cleaned: str) -> str:
     """What is left of a text without its secrets, where it repeats one: ``'…' is too short`` and, below,
     ``On instance['password']: '…'``."""

@@ -8,9 +8,9 @@ from operator import is_
 from typing import Any, NamedTuple
 
 from agenttrace.core.marks import REDACTED
-from agenttrace.redaction.asked import RESULTS
 from agenttrace.redaction.json_text import without_secrets_of_data
 from agenttrace.redaction.naming import Names
+from agenttrace.redaction.result_words import RESULTS
 from agenttrace.redaction.tables import is_list
 from agenttrace.redaction.values import is_opaque, is_placeholder
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Protocol
 
 from agenttrace.core import semconv
 from agenttrace.core.jsonable import clean_text
 from agenttrace.core.span import Span, SpanError
-from agenttrace.redaction.asked import asked_for, may_ask, may_be_asked, may_be_given, without_asked
-from agenttrace.redaction.given import returned_secret
+from agenttrace.redaction.asked import asked_for, may_ask
+from agenttrace.redaction.given import returned_secret, taken_secret, without_taken
 from agenttrace.redaction.naming import Names
-from agenttrace.redaction.repeated import secret_texts, without_repeated, without_repeated_in
+from agenttrace.redaction.repeated import taken_out_of, without_repeated, without_repeated_in
+from agenttrace.redaction.result_words import holds_word, may_be_given, without_words
 from agenttrace.redaction.selected import selected, without_selected
-from agenttrace.redaction.values import is_made_up
 
 
 class Redacts(Names, Protocol):
@@ -52,18 +53,21 @@ class Redacts(Names, Protocol):
 
 
 def without_given(span: Span, redaction: Redacts) -> Any:
-    """The result of a span without the secret that the arguments, which may be redacted, ask for."""
+    """The result of a span without the secret that its name says it is, or its arguments ask for.
+
+    The arguments may be redacted.
+    """
     output = span.output
-    if not span.input or redaction.call is not None or not may_be_given(output):
+    if redaction.call is not None or not may_be_given(output):
         return output
-    arguments = span.input.values()
-    if not may_ask(arguments):
-        return output
-    columns = selected(arguments, redaction)
-    if columns is not None:
-        output = without_selected(output, columns, redaction, redaction.taken_out)
-    name = asked_for(span.name, arguments, redaction) if may_be_asked(output) else ""
-    return without_asked(name, output, redaction.value) if name else output
+    name = returned_secret(span.name, redaction)
+    arguments = span.input.values() if span.input else ()
+    if not name and may_ask(arguments):
+        columns = selected(arguments, redaction)
+        if columns is not None:
+            output = without_selected(output, columns, redaction, redaction.taken_out)
+        name = asked_for(span.name, arguments, redaction) if holds_word(output) else ""
+    return without_words(output, partial(redaction.value, name)) if name else output
 
 
 def redacted_span(span: Span, redaction: Redacts) -> Span:
@@ -71,18 +75,19 @@ def redacted_span(span: Span, redaction: Redacts) -> Span:
     redacted = copy.copy(span)
     redacted.name = redaction.key(clean_text(span.name))
     redacted.input = None if span.input is None else redaction.fields(span.input)
+    secret = taken_secret(span.name, redaction) if redacted.input and redaction.call is None else ""
+    if secret:
+        redacted.input = without_taken(redacted.input or {}, secret, redaction.value)
     is_stream = semconv.ITEMS in span.attributes and type(span.output) is list
     output = redaction.stream(span.output) if is_stream else span.output
-    is_text = isinstance(output, str) and redaction.call is None and is_made_up(output)
-    name = (returned_secret(span.name, redaction) if is_text else "") or "output"
-    redacted.output = None if output is None else redaction.value(name, output)
+    redacted.output = None if output is None else redaction.value("output", output)
     redacted.output = without_given(redacted, redaction)
     attributes = redaction.fields(span.attributes)
     metadata = span.attributes.get(semconv.METADATA)
     if type(metadata) is dict:  # each item by its own name, as live
         attributes[semconv.METADATA] = redaction.fields(metadata)
     has_secrets = span.input is not None and redacted.input != span.input
-    secrets = secret_texts((span.input or {}).items(), redaction) if has_secrets else set()
+    secrets = taken_out_of(span.input, redacted.input) if has_secrets else set()
     redacted.output = without_repeated_in(redacted.output, secrets)
     redacted.attributes = without_repeated_in(attributes, secrets)
     if span.error is not None:

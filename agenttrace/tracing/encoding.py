@@ -22,9 +22,11 @@ from agenttrace.core.span import Span
 from agenttrace.core.span_rows import SpanKind, SpanRow
 from agenttrace.core.tagged import LONG_INT
 from agenttrace.redaction import Redaction
-from agenttrace.redaction.asked import asked_for, may_ask, may_be_asked, may_be_given
+from agenttrace.redaction.asked import asked_for, may_ask
 from agenttrace.redaction.pairs import holds_beside, holds_named, may_be_entry
+from agenttrace.redaction.result_words import holds_word, may_be_given
 from agenttrace.redaction.selected import selected
+from agenttrace.redaction.tool_messages import holds_results, may_have_results
 from agenttrace.tracing.finish import finish, is_stream, rules_for
 from agenttrace.tracing.freeze import Frozen
 from agenttrace.tracing.observed_function import ObservedFunction
@@ -166,7 +168,7 @@ class Encoder:
         rules = observed.rules
         if rules[0] is not self.redaction:
             rules = observed.rules = rules_for(observed, self.redaction)
-        if rules[1] or not self._keeps_outputs or observed.rebinding is not None or is_stream(extra):
+        if rules[1] or scope.hidden or not self._keeps_outputs or observed.rebinding or is_stream(extra):
             raise NotPlain
         project, kind = scope.project, observed.kind
         if kind is None or kind[0] is not rules or kind[1].project != project:
@@ -218,7 +220,7 @@ class Encoder:
         """Raise NotPlain if the arguments ask for a secret, which the result may be, or have."""
         values = arguments.values() if type(arguments) is dict else arguments
         if may_be_given(output) and may_ask(values):
-            if may_be_asked(output) and asked_for(name, values, self.redaction):
+            if holds_word(output) and asked_for(name, values, self.redaction):
                 raise NotPlain
             if selected(values, self.redaction) is not None:
                 raise NotPlain
@@ -356,6 +358,8 @@ class Encoder:
         if any(holds_beside(entry, redaction) for entry in entries):
             raise NotPlain
         if lists and holds_named(lists, redaction):
+            raise NotPlain
+        if may_have_results(keys) and any(holds_results(items, redaction) for items in lists):
             raise NotPlain
 
 

@@ -14,10 +14,10 @@ from agenttrace.core.score import Score
 from agenttrace.core.snapshot import EXACT_INT
 from agenttrace.core.span import EMPTY, Span, SpanError
 from agenttrace.redaction import Redaction
-from agenttrace.redaction.asked import may_be_given
-from agenttrace.redaction.given import returned_secret
+from agenttrace.redaction.given import is_taken, returned_secret, taken_secret, without_taken
 from agenttrace.redaction.pairs import may_be_named_beside
-from agenttrace.redaction.repeated import secret_texts, without_repeated, without_repeated_in
+from agenttrace.redaction.repeated import secret_texts, taken_out_of, without_repeated, without_repeated_in
+from agenttrace.redaction.result_words import may_be_given
 from agenttrace.redaction.spans import without_given
 from agenttrace.redaction.values import is_made_up
 from agenttrace.tracing.freeze import Frozen, thaw
@@ -29,6 +29,7 @@ from agenttrace.tracing.record import (
     FAILURE,
     INDEX,
     OBSERVED,
+    OUTPUT,
     PARENT,
     SCOPE,
     SECRETS,
@@ -70,7 +71,7 @@ def finish(record: Record, redaction: Redaction) -> Span:
         pieces = clean(thaw(output, limits, redaction.digest))
         # First joined: of a secret in two pieces, what is redacted in the first one leaves the second.
         output = Frozen(redaction.stream(pieces) if type(pieces) is list else pieces, 0)
-    span.output = output if output is None else _output(output, redaction, rules, limits)
+    span.output = output if output is None else _value("output", output, redaction, limits)
     span.status = "ok"
     span.error = None
     span.attributes = EMPTY if observed.metadata is None else redaction.fields(observed.metadata)
@@ -86,11 +87,37 @@ def finish(record: Record, redaction: Redaction) -> Span:
             of_trace = {key: of_trace[key] for key in _OF_EVERY_SPAN if key in of_trace}
         if extra is not None or of_trace:
             _add_extra(span, extra or {}, of_trace, redaction, limits)
-    if output is not None and span.input and may_be_given(span.output):
+    if rules[6] or (span.input and may_be_given(span.output)):
         span.output = without_given(span, redaction)
     if secrets:
         _take_out(secrets, span)
+    if redaction.redacted != redacted:
+        _note_hidden(record, span, secrets, limits)
+    if scope.hidden and (known := hidden_before(record)):
+        span.input = without_repeated_in(span.input, known)
+        _take_out(known, span)
     return span
+
+
+def _note_hidden(record: Record, span: Span, secrets: Collection[str], limits: Limits) -> None:
+    """Remember what was taken out of a call: later ones of its trace may repeat it."""
+    scope: Scope = record[SCOPE]
+    hidden = set(secrets)
+    if span.output is not None:
+        hidden |= taken_out_of(clean(thaw(record[OUTPUT], limits)), span.output)
+    known = scope.hidden
+    for secret in hidden:
+        if len(secret) >= _SHORTEST_HIDDEN and is_made_up(secret):
+            if known is None:
+                known = scope.hidden = {}
+            if len(known) < _MOST_HIDDEN or secret in known:
+                known[secret] = min(known.get(secret, record[END]), record[END])
+
+
+def hidden_before(record: Record) -> set[str]:
+    """What was taken out of the calls of a trace that had ended when this one did, and of itself."""
+    hidden = record[SCOPE].hidden
+    return {secret for secret, end in tuple(hidden.items()) if end <= record[END]} if hidden else set()
 
 
 def _take_out(secrets: Collection[str], span: Span) -> None:
@@ -115,6 +142,8 @@ def is_stream(extra: dict[str, Any] | None) -> bool:
 _new = object.__new__
 
 _MAY_HOLD = (str, dict, list, tuple)
+_SHORTEST_HIDDEN, _MOST_HIDDEN = 6, 100
+"""Letters of a secret, and secrets of a trace, that are looked for in calls that did not have it."""
 _MOST_CALLS = 1_000
 """Calls of a trace of which secrets are remembered for the messages of others."""
 
@@ -159,7 +188,9 @@ def _possible_secrets(
         yield "", {name: clean(thaw(v, limits)) for name, v in zip(observed.names, values, strict=False)}
         return
     for name, value in zip(observed.names, values, strict=False):
-        if type(value) is Frozen or type(value) in _MAY_HOLD or redaction.is_secret(name):
+        if observed.rules[7] and is_taken(name, value, len(values)):
+            yield observed.rules[7], value
+        elif type(value) is Frozen or type(value) in _MAY_HOLD or redaction.is_secret(name):
             yield name, clean(thaw(value, limits))
 
 
@@ -172,10 +203,12 @@ def rules_for(observed: ObservedFunction, redaction: Redaction) -> RedactedNames
         or may_be_named_beside(observed.names)
     )
     returned = returned_secret(observed.name, redaction)
+    taken = taken_secret(observed.name, redaction) if redaction.call is None else ""
     definition = None if observed.definition is None else redaction.tool(observed.definition)
     kind = redaction.key(observed.span_type)
     name = redaction.key(observed.name)
-    return redaction, by_name or returned != "", name, definition, names, kind, returned
+    by_name = by_name or returned != "" or taken != ""
+    return redaction, by_name, name, definition, names, kind, returned, taken
 
 
 def _inputs(
@@ -189,11 +222,11 @@ def _inputs(
         arguments = observed.rebinding.bind([thaw(value, limits, redaction.digest) for value in values])
         if arguments is not None:
             inputs = {name: _value(name, _thawed(v), redaction, limits) for name, v in arguments.items()}
-            return redaction.without_beside(inputs)
+            return _without_beside(inputs, rules, redaction)
     pairs = zip(rules[4], values, strict=False)
     if rules[1]:
         inputs = {name: _value(name, value, redaction, limits) for name, value in pairs}
-        return redaction.without_beside(inputs)
+        return _without_beside(inputs, rules, redaction)
     inputs = {}
     for name, value in pairs:
         kind = type(value)
@@ -209,10 +242,9 @@ def _inputs(
     return inputs
 
 
-def _output(output: Any, redaction: Redaction, rules: RedactedNames, limits: Limits) -> Any:
-    """The result, which is a secret where the call's name says so and it is made up."""
-    is_secret = rules[6] != "" and redaction.call is None and type(output) is str and is_made_up(output)
-    return _value(rules[6] if is_secret else "output", output, redaction, limits)
+def _without_beside(inputs: dict[str, Any], rules: RedactedNames, redaction: Redaction) -> dict[str, Any]:
+    inputs = redaction.without_beside(inputs)
+    return without_taken(inputs, rules[7], redaction.value) if rules[7] else inputs
 
 
 def _value(name: str, value: Any, redaction: Redaction, limits: Limits) -> Any:
@@ -279,7 +311,10 @@ def scores_of(record: Record, redaction: Redaction) -> list[Score]:
     if not extra:
         return []
     scores = [redaction.score(score) for score in tuple(extra.get("scores", ()))]
-    if scores and record[ARGUMENTS] and (secrets := _secrets_of(record, redaction)):
+    secrets = hidden_before(record) if scores else set()
+    if scores and record[ARGUMENTS]:
+        secrets |= _secrets_of(record, redaction)
+    if secrets:
         return [changed(score, reason=without_repeated(score.reason, secrets)) for score in scores]
     return scores
 

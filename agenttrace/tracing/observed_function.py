@@ -17,10 +17,10 @@ from agenttrace.tracing.default_recorder import default_recorder
 from agenttrace.tracing.record import OnEnd, Recorder
 from agenttrace.tracing.signature import attribute_of
 
-RedactedNames = tuple["Redaction | None", bool, str, "ToolDefinition | None", tuple[str, ...], str, str]
+RedactedNames = tuple["Redaction | None", bool, str, "ToolDefinition | None", tuple[str, ...], str, str, str]
 """An observed function's redacted names: for which redaction; True if its values may be redacted by name; its
-name; its definition; the names of its values; its type; the name of the secret that it returns. One tuple,
-because several threads may replace it.
+name; its definition; the names of its values; its type; the names of the secrets that it returns, and that it
+is given. One tuple, because several threads may replace it.
 """
 
 
@@ -69,7 +69,7 @@ class ObservedFunction:
         self.function = function
         self.tool: Tool | None = None
         self.on_end = on_end
-        self.rules: RedactedNames = (None, True, "", None, (), "", "")
+        self.rules: RedactedNames = (None, True, "", None, (), "", "", "")
         self.kind: tuple[RedactedNames, SpanKind, str] | None = None
         self.rebinding = rebinding
         self.wrapper: Callable[[], Any] | None = None

@@ -123,6 +123,7 @@ class Scope:
         "anchor",
         "attributes",
         "base",
+        "hidden",
         "limit",
         "limits",
         "next",
@@ -160,6 +161,8 @@ class Scope:
         self.attributes: dict[str, Any] | None = None
         self.secrets: dict[int, set[str]] | None = None
         """The secrets among the arguments of calls that failed and of those around them, by their `INDEX`."""
+        self.hidden: dict[str, int] | None = None
+        """What was taken out of calls that ended, with when the first of these did: others may repeat it."""
 
     def head(self) -> Record:
         """The entry that stands above the roots of this trace."""

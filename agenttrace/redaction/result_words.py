@@ -1,0 +1,68 @@
+"""Made-up words in the result of a call, of which its name or its arguments say that they are a secret."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from agenttrace.redaction.tables import is_list
+from agenttrace.redaction.values import is_made_up
+
+RESULTS = frozenset(
+    {
+        *("stdout", "output", "result", "text", "content", "value", "answer", "response", "data", "payload"),
+        *("secret", "plaintext", "key", "token", "raw", "body", "string", "parameter", "Parameter", "Value"),
+    }
+)
+"""Under what a call returns a text beside how it went, and who is meant."""
+LONGEST_RESULT = 200
+_SHORTEST, _SHORTEST_OF_LETTERS = 4, 12
+"""Letters of a word; shorter ones of letters alone are words of a language."""
+_MOST_ITEMS, _DEEPEST = 10, 4
+_CONTAINERS = frozenset({dict, list, tuple})
+_FILE = re.compile(r"[\w./-]+\.[A-Za-z]{1,5}(?::\d+)*")
+
+
+def may_be_given(output: Any) -> bool:
+    """Returns False for most results that are no secret and have none: told in a few steps."""
+    if type(output) is str:
+        if " " not in output:
+            size = len(output)
+            return size >= _SHORTEST and (size >= _SHORTEST_OF_LETTERS or not output.isalpha())
+        return "\n" in output or "|" in output or "," in output or "\t" in output
+    return type(output) in _CONTAINERS
+
+
+def holds_word(output: Any, levels: int = _DEEPEST) -> bool:
+    """Returns True for a result that is one made-up word, or has one."""
+    kind = type(output)
+    if kind is str:
+        return is_word(output)
+    if levels and kind is dict:
+        return any(holds_word(output[key], levels - 1) for key in output.keys() & RESULTS)
+    if levels and is_list(output):
+        return len(output) <= _MOST_ITEMS and any(holds_word(item, levels - 1) for item in output)
+    return False
+
+
+def without_words(output: Any, clean: Callable[[str], Any], levels: int = _DEEPEST) -> Any:
+    """The result with what `clean` makes of each of its made-up words; the same object where it has none."""
+    if not holds_word(output, levels):
+        return output
+    if type(output) is str:
+        return clean(output)
+    if type(output) is dict:
+        return {
+            key: without_words(item, clean, levels - 1) if key in RESULTS else item
+            for key, item in output.items()
+        }
+    return [without_words(item, clean, levels - 1) for item in output]
+
+
+def is_word(text: str) -> bool:
+    """Returns True for one made-up word: no sentence, no file, no place in one."""
+    if len(text) > LONGEST_RESULT or " " in text or (text.isalpha() and len(text) < _SHORTEST_OF_LETTERS):
+        return False  # most results: told in a few steps
+    text = text.strip()
+    return not any(map(str.isspace, text)) and is_made_up(text) and _FILE.fullmatch(text) is None

@@ -1,0 +1,121 @@
+"""Results of tools in the messages of a conversation, of which the call says that they are a secret."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from agenttrace.core.json_reader import InvalidJSON, lenient_json
+from agenttrace.redaction.asked import asked_for
+from agenttrace.redaction.given import returned_secret
+from agenttrace.redaction.naming import Names
+from agenttrace.redaction.result_words import holds_word, without_words
+from agenttrace.redaction.tables import is_list
+
+_IDS = ("tool_call_id", "tool_use_id", "call_id", "toolUseId", "toolCallId", "id")
+_OF_RESULTS = frozenset({*_IDS[:-1], "functionResponse", "function_response"})
+"""One of these is in each result that is looked for."""
+_NAMES = ("name", "tool_name", "toolName")
+_ARGUMENTS = ("arguments", "args", "input", "parameters")
+_CONTENTS = ("content", "output", "response", "result")
+_PARTS = (
+    "content",
+    "parts",
+    "tool_calls",
+    "function",
+    "functionCall",
+    "function_call",
+    "toolUse",
+    "additional_kwargs",
+)
+_RESPONSES = ("functionResponse", "function_response", "toolResult")
+_DEEPEST, _MOST_MESSAGES, _LONGEST_ARGUMENTS = 5, 10_000, 4_000
+_Path = tuple[Any, ...]
+
+
+def may_have_results(keys: Collection[str]) -> bool:
+    """Returns True if among the keys of messages, and of their parts, is one that a tool's result has."""
+    return not _OF_RESULTS.isdisjoint(keys)
+
+
+def holds_results(messages: Sequence[Any], names: Names) -> bool:
+    """Returns True if one of the messages has the result of a tool that is a secret."""
+    return any(True for _ in _secret_results(messages, names))
+
+
+def without_results(messages: list[Any], items: list[Any], names: Names, taken_out: Any) -> None:
+    """Put what `taken_out` makes of secret words of results in their place in `items`, the clean copies."""
+    for (number, *path), name in list(_secret_results(messages, names)):
+        clean = partial(without_words, clean=partial(_hidden, name, names, taken_out))
+        items[number] = _changed(items[number], path, clean)
+
+
+def _hidden(name: str, names: Names, taken_out: Any, word: str) -> Any:
+    return taken_out(word) if names.hides(name, word) else word
+
+
+def _changed(item: Any, path: Sequence[Any], clean: Any) -> Any:
+    """A copy of a message with what `clean` makes of the value at the end of a way through it."""
+    if not path:
+        return clean(item)
+    if not isinstance(item, (dict, list, tuple)):
+        return item
+    copy: Any = dict(item) if isinstance(item, dict) else list(item)
+    copy[path[0]] = _changed(item[path[0]], path[1:], clean)
+    return copy
+
+
+def _secret_results(messages: Sequence[Any], names: Names) -> Iterator[tuple[_Path, str]]:
+    """The ways to the results that have a made-up word which their call asks for, with the secret's name."""
+    if not any(type(one) is dict for one in messages[:_MOST_MESSAGES]):
+        return
+    called: dict[str, tuple[str, Any]] = {}
+    for place, message in enumerate(messages[:_MOST_MESSAGES]):
+        for path, part in _parts(message, (place,), _DEEPEST):
+            name, arguments = _name_of(part), _first(part, _ARGUMENTS)
+            ids = [part[key] for key in _IDS if type(part.get(key)) is str]
+            if name and arguments is not None:
+                called.update(dict.fromkeys((*ids, name), (name, arguments)))
+            call = next((called[one] for one in (*ids, name) if one in called), (name, None))
+            key = next((key for key in _CONTENTS if key in part), None)
+            if key is not None and call[0] and (ids or path[-1] in _RESPONSES) and holds_word(part[key]):
+                secret = returned_secret(call[0], names) or asked_for(call[0], _values(call[1]), names)
+                if secret:
+                    yield (*path, key), secret
+
+
+def _parts(message: Any, path: _Path, levels: int) -> Iterator[tuple[_Path, dict[str, Any]]]:
+    """A message and the parts of it that may be calls and results, each with the way to it."""
+    if is_list(message) and levels:
+        for place, part in enumerate(message):
+            yield from _parts(part, (*path, place), levels - 1)
+    elif type(message) is dict and levels:
+        yield path, message
+        for key in (*_PARTS, *_RESPONSES):
+            if isinstance(message.get(key), (dict, list)):
+                yield from _parts(_with_id(message, message[key]), (*path, key), levels - 1)
+
+
+def _with_id(message: Mapping[str, Any], part: Any) -> Any:
+    """The function of a call, which has its id beside it."""
+    is_named = type(part) is dict and _name_of(part) and type(message.get("id")) is str and "id" not in part
+    return {**part, "id": message["id"]} if is_named else part
+
+
+def _name_of(part: Mapping[str, Any]) -> str:
+    name = _first(part, _NAMES)
+    return name if type(name) is str else ""
+
+
+def _first(part: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
+    return next((part[key] for key in keys if part.get(key) is not None), None)
+
+
+def _values(arguments: Any) -> list[Any]:
+    if isinstance(arguments, str) and len(arguments) <= _LONGEST_ARGUMENTS:
+        try:
+            arguments = lenient_json(arguments)
+        except InvalidJSON:
+            return [arguments]
+    return list(arguments.values()) if isinstance(arguments, dict) else [arguments]
