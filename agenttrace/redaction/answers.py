@@ -9,6 +9,7 @@ from typing import Any
 
 from agenttrace.redaction.fields import name_of_field
 from agenttrace.redaction.naming import Names
+from agenttrace.redaction.shape_search import looks_random
 from agenttrace.redaction.tables import is_list
 from agenttrace.redaction.values import is_made_up
 
@@ -18,7 +19,7 @@ _LAST_WORDS = re.compile(rf"(?P<asked>[^.!?:\n]{{1,120}}?)(?:\s+(?:for|of|to)\s[
 _MAY_ASK = re.compile(rf"(?i)(?:{'|'.join(_OF_SECRETS)})[^.!?:\n]{{0,190}}{_END}(?:\n\n|\Z)")
 """What stands in each such question, where it is one of several texts with empty lines between."""
 _WITH_DIGIT = re.compile(r"(?:[A-Za-z]\d|\d[A-Za-z])")
-_LONGEST_QUESTION, _LONGEST_ANSWER = 300, 200
+_LONGEST_QUESTION, _LONGEST_ANSWER, _LONGEST_LEAD = 300, 200, 60
 
 
 def may_ask(text: str) -> bool:
@@ -75,7 +76,7 @@ def places_of_answers(messages: Sequence[Any], names: Names) -> list[tuple[int, 
 def _without(message: Any, path: _Path, taken_out: Any) -> Any:
     """A copy of a message with what `taken_out` makes of the text at the end of a way through it."""
     if not path:
-        return taken_out(message)
+        return taken_out(message, begin_of_answer(message))
     copy: Any = list(message) if is_list(message) else dict(message)
     copy[path[0]] = _without(message[path[0]], path[1:], taken_out)
     return copy
@@ -104,8 +105,20 @@ def _text_of_part(part: Any, place: int) -> tuple[str, _Path]:
 
 
 def _may_answer(text: str) -> bool:
-    is_word = 0 < len(text) <= _LONGEST_ANSWER and not any(map(str.isspace, text))
-    return is_word and _WITH_DIGIT.search(text) is not None and is_made_up(text)
+    return begin_of_answer(text) >= 0
+
+
+def begin_of_answer(text: str) -> int:
+    """Where in a message the one word begins that answers, which ends it: *Sure, it's …*; -1 for none."""
+    if not 0 < len(text) <= _LONGEST_ANSWER or _WITH_DIGIT.search(text) is None:
+        return -1
+    word = text.strip()
+    if not any(map(str.isspace, word)):
+        return 0 if is_made_up(word) else -1
+    begin = max(map(text.rstrip().rfind, " \n\t")) + 1
+    word = text[begin:].strip().rstrip(".!,;")
+    is_one = begin <= _LONGEST_LEAD and is_made_up(word) and looks_random(word)
+    return begin if is_one and word.isalnum() else -1
 
 
 def asked_name(question: str, names: Names) -> str | None:

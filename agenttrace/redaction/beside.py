@@ -6,7 +6,7 @@ import re
 
 from agenttrace.redaction.shape_search import looks_random
 from agenttrace.redaction.unquoted import is_outcome
-from agenttrace.redaction.values import is_made_up, is_opaque, is_phrase
+from agenttrace.redaction.values import is_class, is_made_up, is_opaque, is_phrase
 
 BARS = ("|", "│", "┃")
 _QUOTE = re.compile(r"[\"']")
@@ -32,6 +32,8 @@ _TOLD_AFTER = re.compile(
 )
 """What errors and logs say of a key around it."""
 _LONG_WORD = 12
+_KEY_ALONE = re.compile(r"[A-Za-z0-9+/=-]{8,}|[\w+/=-]{24,}")
+_MOST_DIGITS_OF_NAMES = 3
 
 
 def is_judged(text: str, match: re.Match[str], value: str, before: str) -> bool:
@@ -56,6 +58,9 @@ def is_beside(match: re.Match[str], value: str, before: str, *, may_be: bool) ->
     if _LOGIN.search(before):
         return is_made_up(value)
     declared, is_quoted = _DECLARED.search(before), match["quote"] is not None
+    is_apart = "  " in match["space"] or "\t" in match["space"]
+    if (is_apart or len(value) >= _LONG_WORD) and _is_key_alone(value):
+        return True
     if not may_be and (declared is None or not is_quoted):
         return False
     if match["quote"] is not None and IN_STATEMENT.search(before) is not None:
@@ -86,6 +91,12 @@ def is_row_of_two(text: str, name: int, end: int) -> bool:
     return not _QUOTE.split(text[end:stop])[0].strip(" \t\r`*|│┃.,;:?)]}") and not any(
         bar in before.strip(" \t`*|│┃") for bar in BARS
     )
+
+
+def _is_key_alone(value: str) -> bool:
+    """Returns True for letters and digits that are a key wherever they stand: no name of a type."""
+    is_one = sum(map(str.isdigit, value)) >= _MOST_DIGITS_OF_NAMES and not value.islower()
+    return is_one and _KEY_ALONE.fullmatch(value) is not None and reads_as_key(value) and not is_class(value)
 
 
 def reads_as_key(value: str) -> bool:

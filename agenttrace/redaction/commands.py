@@ -39,6 +39,9 @@ def _after(command: str, option: str) -> re.Pattern[str]:
     )
 
 
+_VARIABLE = r"[A-Z][A-Z0-9\x5f]*"
+
+
 def _token_after(command: str) -> re.Pattern[str]:
     """The token that is the one argument of a command; what has no digit is a word of prose."""
     command = command.replace("_", _GAP)
@@ -98,6 +101,10 @@ _COMMANDS = (
     ("keytool", _after("keytool", r"-(?:store|key)pass_")),
     ("aws", _after(r"aws_(?:ssm|secretsmanager)_[\w-]+", r"--(?:value|secret-string)(?:_|=)")),
     ("keyvault", _after("az_keyvault_secret_set", r"--value(?:_|=)")),
+    ("secrets set", _after(r"(?:fly|flyctl|doppler|supabase|wrangler)_secrets_set", rf"{_VARIABLE}(?:_|=)")),
+    ("config:set", _after("heroku_config:set", rf"{_VARIABLE}=")),
+    ("secret generic", _after("kubectl_create_secret_generic", r"--from-literal(?:_|=)[\w.-]+=")),
+    ("vault kv", _after(r"vault_kv_(?:put|patch)", r"[\w-]+=")),
     ("gh secret", _after("gh_secret_set", r"--body(?:_|=)|-b_")),
     (
         "redis-cli",
@@ -160,6 +167,8 @@ def may_have_command(lowered: str, has_hyphen: bool = True) -> bool:
     return (
         "login " in lowered
         or "config" in lowered
+        or "secrets set" in lowered
+        or "vault kv" in lowered
         or ("|" in lowered and ("sudo" in lowered or "chpasswd" in lowered))
         or (("/" in lowered or "\\" in lowered) and ("sqlplus" in lowered or "net use" in lowered))
         or ("_" in lowered and "rabbitmqctl" in lowered)

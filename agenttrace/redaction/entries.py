@@ -9,6 +9,7 @@ NAMES_OF_VALUES = (
     *("setting", "config_key", "configKey", "property", "property_name", "propertyName", "attribute", "attr"),
     *("param", "column", "env", "env_var", "envVar", "var", "variable_name", "variableName", "flag", "arg"),
     *("setting_name", "secret_name", "secretName", "parameter_name", "header_name", "key_name", "keyName"),
+    *("config", "prop", "secret_id", "secretId", "path"),
     *("field_name", "fieldName", "input_name", "inputName", "k", "headerName", "paramName"),
 )
 VALUES = (

@@ -74,8 +74,12 @@ def is_taken(parameter: str, value: Any, parameters: int) -> bool:
     under no name that says whose it is. A key alone is what is set."""
     if type(value) is not str or not is_word(value):
         return False
-    last = (words_of(parameter) or [""])[-1]
-    return last not in _OF_OTHERS or (last == "key" and parameters == 1)
+    return not says_whose(parameter) or (parameters == 1 and words_of(parameter)[-1] == "key")
+
+
+def says_whose(name: str) -> bool:
+    """Returns True for a name under which stands whose secret it is, or of which kind: ``user_id``."""
+    return (words_of(name) or [""])[-1] in _OF_OTHERS
 
 
 def without_taken(inputs: Mapping[str, Any], secret: str, clean: Callable[[str, Any], Any]) -> dict[str, Any]:

@@ -28,6 +28,8 @@ _PROMPT = re.compile(
 _PRINTED = re.compile(r"""\r?\n(?:Out\[\d{1,4}\]: )?["']?(?P<value>[^\s"']{4,200}+)["']?[ \t]*(?=\r?\n|\Z)""")
 """A command, or code, at a prompt, and what is printed for it."""
 _REQUEST = re.compile(r"(?i)(?:.*[.:]\s+)?(?:please\s+)?(?:enter|type|provide|give|send|tell)\s.*\.")
+_TITLE = re.compile(r"[ \t]{0,8}[A-Z][\w-]{1,20}(?: [\w-]{1,20}){0,3}")
+"""The label of a field on a page: only a key below it is one, and a password."""
 _HEADING = re.compile(r"[ \t>]{0,20}(?:#{1,6}[ ]\S.*|\*\*[^*]{1,80}\*\*:?|__[^_]{1,80}__:?)\s*")
 _ENDS = (":", "=", ":**", ":__", ":*", "**:", "`:")
 _OF_CODE = re.compile(r"[()=\[\]{}<>;,]")
@@ -73,6 +75,8 @@ def _line_below(text: str, label: str, stop: int, *, is_prompt: bool) -> tuple[i
     pattern = _BELOW if label.endswith(_ENDS) or _HEADING.fullmatch(label) else _ANSWER
     if is_prompt:
         pattern = _PRINTED
+    elif pattern is _ANSWER and _TITLE.fullmatch(label):
+        pattern = _BELOW
     elif pattern is _ANSWER and not (label.endswith("?") or _REQUEST.fullmatch(label)):
         return None
     word = pattern.match(text, stop - (text[stop - 1] == "\r"))

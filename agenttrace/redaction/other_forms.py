@@ -11,6 +11,7 @@ from agenttrace.redaction.commands import may_have_command, without_arguments
 from agenttrace.redaction.html_tables import SIGNS as HTML_SIGNS
 from agenttrace.redaction.html_tables import has_secret_head, without_html_columns
 from agenttrace.redaction.inserted import has_secret_column, may_have_rows, without_inserted
+from agenttrace.redaction.manifests import SIGN, without_manifests
 from agenttrace.redaction.names import OF_OTHER_ALPHABETS
 from agenttrace.redaction.naming import Names
 from agenttrace.redaction.said import MORE_SIGNS, SIGNS, places_of_signs, without_said
@@ -39,7 +40,7 @@ def may_have_others(lowered: str, look: Look, *, has_lines: bool) -> bool:
         or ("(" in lowered and has_any(_IN_CALLS, lowered) and has_any(MORE_SIGNS, lowered))
     ):
         return True
-    if may_have_rows(lowered, look.marks):
+    if may_have_rows(lowered, look.marks) or (has_lines and SIGN in lowered):
         return True
     return look.marks != "" and (
         ("=" in look.marks and ")=(" in lowered)
@@ -108,6 +109,9 @@ def without_others(text: str, names: Names) -> tuple[str, int]:
     before = text
     if "\n" in text:
         text, in_columns = without_columns(text, places, names, is_cut=bool(mark))
+        if SIGN in lowered and names.is_secret("secret"):
+            text, in_manifests = without_manifests(text)
+            count += in_manifests
         text, in_blocks = without_blocks(text, names)
         text, in_tables = without_tables(text, names)
         count += in_columns + in_blocks + in_tables

@@ -222,7 +222,7 @@ def _is_among(seen: set[tuple[Any, ...]], items: Sequence[Any]) -> bool:
 def is_named_value(value: Mapping[str, Any], names: Names) -> bool:
     """Returns True if a mapping has a secret's name beside its value, and that is hidden."""
     item = next((value[key] for key in VALUES if key in value), None)
-    keys = (*NAMES_OF_VALUES, "path") if "op" in value else NAMES_OF_VALUES  # of a JSON Patch
+    keys = NAMES_OF_VALUES
     if value.get("type") == "password":  # an input of a form
         keys = (*keys, "type")
     for key in keys if item is not None else ():
@@ -254,6 +254,8 @@ def keys_beside(value: Mapping[str, Any], names: Names) -> list[str]:
         keys += [key for key in _OF_JSON_WEB_KEYS if type(value.get(key)) is str]
     if "input" in value and _is_secret_place(value.get("loc"), names):
         keys.append("input")
+    if value.get("kind") == "Secret" and names.is_secret("secret"):  # of Kubernetes
+        keys += [key for key in ("data", "stringData") if type(value.get(key)) is dict]
     if is_named_value(value, names):
         keys += [key for key in VALUES if value.get(key) is not None and key not in keys]
     return keys
@@ -264,6 +266,8 @@ def may_be_entry(keys: Collection[str]) -> bool:
     if "value" in keys or not NAMED_BESIDE.isdisjoint(keys):
         return True
     if not _ARGUMENTS.isdisjoint(keys) and not _COMMANDS.isdisjoint(keys):
+        return True
+    if "kind" in keys and "data" in keys:
         return True
     return ("query" in keys or "text" in keys) and any(parameters in keys for parameters in _PARAMETERS)
 

@@ -21,6 +21,7 @@ from agenttrace.redaction.generated import end_of_generated
 from agenttrace.redaction.labels import value_below
 from agenttrace.redaction.names import NAME_SIGNS, OTHER_SIGNS
 from agenttrace.redaction.naming import Names, may_be_word, name_of_words
+from agenttrace.redaction.shape_search import looks_random
 from agenttrace.redaction.titled import titled_value
 from agenttrace.redaction.values import is_made_up, is_measure, is_opaque, is_phrase, is_placeholder
 
@@ -34,15 +35,15 @@ behind or below *bearer* is found by its shape."""
 _VERB = (
     r"(?:is|was|are|were|be|becomes|ist|war|lautet|est|es|è|é)"
     r"(?:\s++(?:now|still|just|(?:set|changed|reset|updated|rotated)\s++(?:to|from)))?(?:\s*+:)?"
-    r"|will\s++be|to|with|(?:set|changed|reset|updated|rotated)\s++(?:to|from)"
+    r"|will\s++be|to|with|of|(?:set|changed|reset|updated|rotated)\s++(?:to|from)"
     r"|ha(?:s|ve)\s++been\s++(?:set|changed|reset|updated|rotated)\s++(?:to|from)"
 )
 _TO = re.compile(r"""["'`]?\s++to\s++["'`]?(?P<value>[^\s"'`]{4,200})""")
 """The other secret of *changed from … to …*."""
 _OF = (
-    r"""\s++(?:for|of)\s++(?:the\s++)?(?:["'][^"'\n]{1,80}["']|[^\s:="']{1,40}(?:\s[^\s:="']{1,20}){0,3}?)"""
+    r"""\s++(?:for|of)\s++(?:the\s++)?(?:key\s++)?(?:["'][^"'\n]{1,80}["']|[^\s:="']{1,40}(?:\s[^\s:="']{1,20}){0,3}?)"""
     r"""|[ \t]{1,3}\([^()\n"']{1,40}\)|\s++(?:is|was)\s++generated\s++for\s++[^\s:="']{1,80}"""
-    r"""|[ ](?:provided|supplied|specified|received|used|entered)(?=:)"""
+    r"""|[ ](?:provided|supplied|specified|received|used|entered)(?=:)|[ ]\d{1,2}(?=:)"""
 )
 """Whose it is, and what became of it: ``password for admin``, ``password (admin)``, *key provided: …*."""
 _EQUALS = r"(?:toBe|to(?:Strict)?Equal|equals?(?:IgnoreCase)?|eql?|isEqualTo|is_equal_to)"
@@ -66,7 +67,8 @@ _AFTER = re.compile(
     |[\w-]{{0,20}}\\?["'\]]{{1,4}}(?:\s?\}})?(?P<typed>\){{0,3}}\s{{0,20}}\.\s?(?:\w{{1,20}}\(|value\s?=\s?)|\)?\s?,)\s{{0,20}}(?=\\?["'`])
     |(?:\(\))?\)?\s?(?P<asserted>,\s?|\.(?:(?:not|to|should)\.)?{_EQUALS}\(\s?)(?=\\?["'`])
     |["`\]]?\s{{1,9}}(?P<column>{_COLUMN})n?(?=')
-    |(?P<space>[ \t]{{1,9}}\(?))
+    |(?P<space>(?:\s(?:that\s)?(?:you|we|they|I|he|she|the\suser)\s(?:provided|gave|sent|used|typed|entered))?
+      [ \t]{{1,9}}\(?))
     (?:(?:basic|bearer|token)[ ]{{1,3}})?
     [*]{{0,2}}(?P<quote>\\{{0,20}}["'`“‘«])?(?:(?:basic|bearer|token)[ ]{{1,3}})?
     (?P<value>(?(quote)[<`]?)(?:[^\s"'`“”‘’«»<>…\\]|\\(?![nrt"'\\])){{1,2048}})""",
@@ -312,7 +314,11 @@ def _reads_as_secret(text: str, match: re.Match[str], value: str, word: str, bef
             match, value, before, may_be=is_password or is_of_variable(match, word)
         )
     verb = (match["verb"] or "").lower()
-    if (verb == "to" and not _CHANGED.search(before)) or (verb == "with" and not _FILLED.search(before)):
+    if (
+        (verb == "of" and not looks_random(value))
+        or (verb == "to" and not _CHANGED.search(before))
+        or (verb == "with" and not _FILLED.search(before))
+    ):
         return False
     if is_password and match["quote"] and value == _in_quotes(match):
         return is_opaque(value) and not is_measure(value)

@@ -386,11 +386,23 @@ SHAPES: tuple[Shape, ...] = (
         0,
     ),
     Shape(
+        "user and password before a host",
+        "agenttrace",
+        ("@",),
+        re.compile(
+            r"(?<![\w/:@.+-])((?!(?i:mailto|sips?|xmpp|acct|e?mail|from|to|cc|bcc|user|npm):)[A-Za-z][\w.-]{1,30}:)"
+            r"(?=[^\s:@/]{0,80}[a-z])(?=[^\s:@/]{0,80}[A-Z])(?=[^\s:@/]{0,80}\d)[^\s:@/\"'<>(){}\[\],;=]{6,80}"
+            r"@(?=(?:[\w-]{1,63}\.){1,8}[a-z]{2,24}\b|localhost\b)"
+        ),
+        0,
+        replacement=rf"\1{REDACTED}@",
+    ),
+    Shape(
         "token alone in a URL",
         "GitHub, Gitea",
         ("://",),
         re.compile(
-            r"(://)(?=[^\s/@]{0,60}\d)(?:[A-Za-z0-9]{36,128}|(?=[^\s/@]{0,60}[a-z])(?=[^\s/@]{0,60}[A-Z])[\w-]{24,128})"
+            r"(://)(?=[^\s/@]{0,60}\d)(?:[A-Za-z0-9]{36,128}|(?=[^\s/@]{0,60}[a-z])(?=[^\s/@]{0,60}[A-Z])[\w-]{16,128})"
             r"(?=:?@[\w.-]+)"
         ),
         0,

@@ -84,6 +84,7 @@ _IDENTIFIER = re.compile(
     r"[A-Za-z_][A-Za-z_]*(?:\.[A-Za-z_]\w*)*|[a-z]{1,20}\d{0,2}(?:_[a-z]{2,20}\d{0,2}){1,8}"
 )
 _BRACKETS = ("[", "(", "{")
+_PRINTED_QUOTES = str.maketrans({**dict.fromkeys("“”„‟", '"'), **dict.fromkeys("‘’‚‛", "'")})
 _METHODS = (".join(", ".format(")
 _LONGEST_CUT = 120
 _LONGEST_LINE = 200
@@ -148,7 +149,7 @@ class _Reader:
 
     def __init__(self, text: str, names: Names) -> None:
         self.whole = text
-        self.text = with_blanks(text)
+        self.text = with_blanks(text if text.isascii() else text.translate(_PRINTED_QUOTES))
         self.names = names
         self.pieces: list[str] = []
         self.position = 0

@@ -46,6 +46,19 @@ _LONGEST_WORD = 24
 _SHORTEST_MADE_UP = 6
 
 
+_COMPLAINT = re.compile(
+    r"""(?=[^\d]*(?:\d{1,3}(?!\w)[^\d]*){0,3}\Z)(?:[A-Z][a-z]+|[A-Z]{2,5})(?:[ ][\w'",()-]+){1,30}[.!]?"""
+)
+_COMPLAINS = re.compile(
+    r"(?i)\b(?:required|must|invalid|incorrect|wrong|missing|expired|at (?:least|most)"
+    r"|too (?:short|long|common|weak)|cannot|can't|may not|should|does not|do not|doesn't|don't|didn't"
+    r"|did not|not valid)\b"
+)
+"""What a check of a form says under the name of a field: *This field is required.*"""
+_STATES = re.compile(
+    r"(?i:enabled|disabled|string|str|text|varchar|allowed|blocked|accepted|denied|unchanged)"
+)
+"""What is said of a secret, and of which type it is, where its value would stand."""
 _OPAQUE = ("if opaque", "four digits")
 _PASSWORDS, _SEEDS, _SESSIONS = "passwords", "seeds", "sessions"
 """Rows with values of their own: all texts; words, and no numbers that a generator begins with; no dates."""
@@ -223,6 +236,8 @@ def hides(rule: NameRule | None, name: str, value: Any) -> bool:
             and not _is_package(value)
         )
     if kind is list:
+        if value and all(type(item) is str and _is_complaint(item) for item in value):
+            return False
         if "auth" in rule.words and all(type(item) is str and not is_opaque(item) for item in value):
             return False  # scopes, as OpenAPI asks for
         return rule.weight not in _OPAQUE and not all(type(item) is bool or item is None for item in value)
@@ -284,6 +299,8 @@ _SLASH_BEFORE = re.compile(r"/[A-Za-z]+[^/\s.]*\d[^/\s.]*")
 
 
 def _hides_text(rule: NameRule, text: str) -> bool:
+    if _is_complaint(text) or _STATES.fullmatch(text):
+        return False
     text = text[:_LONGEST_LOOKED_AT]
     if _STAND_IN.fullmatch(text.strip()) or (_is_path(text) and not _SLASH_BEFORE.fullmatch(text)):
         return False
@@ -300,6 +317,16 @@ def _hides_text(rule: NameRule, text: str) -> bool:
     if rule.weight in _OPAQUE:
         return is_opaque(text) or _SEED_PHRASE.fullmatch(text) is not None
     return not ("auth" in rule.words and _SCHEME.fullmatch(text))
+
+
+def _is_complaint(text: str) -> bool:
+    """Returns True for a sentence that says what is wrong with a value: *This field is required.*"""
+    return (
+        " " in text
+        and len(text) <= _LONGEST_LOOKED_AT
+        and _COMPLAINT.fullmatch(text) is not None
+        and _COMPLAINS.search(text) is not None
+    )
 
 
 def is_name(text: str) -> bool:
