@@ -222,7 +222,7 @@ def _is_among(seen: set[tuple[Any, ...]], items: Sequence[Any]) -> bool:
 def is_named_value(value: Mapping[str, Any], names: Names) -> bool:
     """Returns True if a mapping has a secret's name beside its value, and that is hidden."""
     item = next((value[key] for key in VALUES if key in value), None)
-    keys = NAMES_OF_VALUES
+    keys: tuple[str, ...] = NAMES_OF_VALUES
     if value.get("type") == "password":  # an input of a form
         keys = (*keys, "type")
     for key in keys if item is not None else ():
