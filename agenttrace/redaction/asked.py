@@ -72,7 +72,7 @@ def may_ask(arguments: Iterable[Any]) -> bool:
     """Returns False for most arguments that ask for no secret: told in a few steps."""
     for text in arguments:
         if type(text) is not str:
-            if isinstance(text, (str, dict, list, tuple)):
+            if isinstance(text, (str, list, tuple)) or (type(text) is dict and may_ask(text.values())):
                 return True
         elif len(text) >= _SHORTEST and _has_sign(text.lower()):
             return True

@@ -7,9 +7,10 @@ from typing import Any, Protocol
 
 from agenttrace.core.snapshot import EXACT_INT
 from agenttrace.redaction.answers import holds_answers
+from agenttrace.redaction.asked import may_ask
 from agenttrace.redaction.naming import Names
 from agenttrace.redaction.pairs import holds_beside, holds_named, may_be_entry
-from agenttrace.redaction.tool_messages import holds_results
+from agenttrace.redaction.tool_messages import OF_RESULTS
 
 
 class Rules(Names, Protocol):
@@ -71,6 +72,8 @@ def harmless_copies(several: Sequence[Any], redaction: Rules) -> list[Any] | Non
         return None
     if " #" in text or "chars]" in text or not redaction.holds_nothing(unique):
         return None
+    if not OF_RESULTS.isdisjoint(keys) and may_ask(unique):  # whose result a tool's is
+        return None
     if len(redaction.harmless_keys) < MOST_CACHED:
         redaction.harmless_keys.update(key for key in keys if len(key) <= LONGEST_CACHED)
     return copies
@@ -91,7 +94,7 @@ def _plain(value: Any, texts: list[str], keys: set[str], redaction: Rules, level
         pairs: Any = enumerate(value)
         if value and type(value[0]) is not dict and holds_named((value,), redaction):
             raise TypeError
-        if len(value) > 1 and (holds_answers(value, redaction) or holds_results(value, redaction)):
+        if len(value) > 1 and holds_answers(value, redaction):
             raise TypeError
     else:
         pairs = value.items()
@@ -119,6 +122,8 @@ def _plain(value: Any, texts: list[str], keys: set[str], redaction: Rules, level
 
 
 def _check_keys(value: dict[Any, Any], keys: set[str], redaction: Rules) -> None:
+    if not OF_RESULTS.isdisjoint(value):
+        keys.update(OF_RESULTS.intersection(value))
     for key in value.keys() - redaction.harmless_keys:
         if type(key) is not str or key[:1] == "$" or redaction.is_secret(key):
             raise TypeError

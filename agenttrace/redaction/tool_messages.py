@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from agenttrace.core.json_reader import InvalidJSON, lenient_json
-from agenttrace.redaction.asked import asked_for
+from agenttrace.redaction.asked import asked_for, may_ask
 from agenttrace.redaction.given import returned_secret
 from agenttrace.redaction.naming import Names
 from agenttrace.redaction.result_words import holds_word, without_words
 from agenttrace.redaction.tables import is_list
 
 _IDS = ("tool_call_id", "tool_use_id", "call_id", "toolUseId", "toolCallId", "id")
-_OF_RESULTS = frozenset({*_IDS[:-1], "functionResponse", "function_response"})
+OF_RESULTS = frozenset({*_IDS[:-1], "functionResponse", "function_response"})
 """One of these is in each result that is looked for."""
 _NAMES = ("name", "tool_name", "toolName")
 _ARGUMENTS = ("arguments", "args", "input", "parameters")
 _CONTENTS = ("content", "output", "response", "result")
+_OF_CALLS = frozenset({*_NAMES, *_ARGUMENTS})
 _PARTS = (
     "content",
     "parts",
@@ -34,9 +35,12 @@ _DEEPEST, _MOST_MESSAGES, _LONGEST_ARGUMENTS = 5, 10_000, 4_000
 _Path = tuple[Any, ...]
 
 
-def may_have_results(keys: Collection[str]) -> bool:
-    """Returns True if among the keys of messages, and of their parts, is one that a tool's result has."""
-    return not _OF_RESULTS.isdisjoint(keys)
+def may_have_results(keys: Collection[str], mappings: Iterable[Mapping[str, Any]]) -> bool:
+    """Returns False only if among mappings, which have these keys, no result of a tool is a secret: told in a
+    few steps."""
+    if OF_RESULTS.isdisjoint(keys):
+        return False
+    return any(may_ask((part[key],)) for part in mappings for key in _OF_CALLS.intersection(part))
 
 
 def holds_results(messages: Sequence[Any], names: Names) -> bool:

@@ -198,8 +198,8 @@ class Encoder:
             if written:
                 result = written[0]
             self.weight += weight_of(record)
-        has_more = not (extra is failure is scope.attributes is observed.metadata is None)
-        more = self._more(record) if has_more else None
+        is_all = extra is None and failure is None and scope.attributes is None and observed.metadata is None
+        more = None if is_all else self._more(record)
         base, anchor = scope.base, scope.anchor
         return (
             scope.trace_key,
@@ -359,7 +359,7 @@ class Encoder:
             raise NotPlain
         if lists and holds_named(lists, redaction):
             raise NotPlain
-        if may_have_results(keys) and any(holds_results(items, redaction) for items in lists):
+        if may_have_results(keys, mappings) and any(holds_results(items, redaction) for items in lists):
             raise NotPlain
 
 
