@@ -31,6 +31,10 @@ HISTORIES = [
         {"role": "tool", "tool_call_id": "c1", "content": [{"type": "text", "text": SECRET}]},
     ],
     [
+        called("bash", '{"command": "vault kv get -field=password kv/db.prod"}'),
+        {"role": "tool", "tool_call_id": "c1", "content": SECRET},
+    ],
+    [
         {"role": "user", "content": "go on"},
         {"role": "tool", "name": "get_api_key", "tool_call_id": "c1", "content": SECRET},
     ],
