@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, Protocol
 
@@ -68,6 +68,13 @@ def without_given(span: Span, redaction: Redacts) -> Any:
             output = without_selected(output, columns, redaction, redaction.taken_out)
         name = asked_for(span.name, arguments, redaction) if holds_word(output) else ""
     return without_words(output, partial(redaction.value, name)) if name else output
+
+
+def gives_secret(call: str, arguments: Iterable[Any], output: Any, names: Names) -> bool:
+    """Returns True if the arguments of a call ask for a secret, and its result may be one, or have it."""
+    return (holds_word(output) and asked_for(call, arguments, names) != "") or (
+        selected(arguments, names) is not None
+    )
 
 
 def redacted_span(span: Span, redaction: Redacts) -> Span:

@@ -6,6 +6,8 @@ import re
 from typing import Any
 
 from agenttrace.redaction.names import SMALLEST_NUMBER, NameRule, own_name, plain, words_of
+from agenttrace.redaction.packages import VERSION, is_package
+from agenttrace.redaction.remarks import is_remark
 
 _JSON_TYPES = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
 _OF_SCHEMAS = ("$ref", "anyOf", "oneOf", "allOf", "enum", "const")
@@ -46,19 +48,6 @@ _LONGEST_WORD = 24
 _SHORTEST_MADE_UP = 6
 
 
-_COMPLAINT = re.compile(
-    r"""(?=[^\d]*(?:\d{1,3}(?!\w)[^\d]*){0,3}\Z)(?:[A-Z][a-z]+|[A-Z]{2,5})(?:[ ][\w'",()-]+){1,30}[.!]?"""
-)
-_COMPLAINS = re.compile(
-    r"(?i)\b(?:required|must|invalid|incorrect|wrong|missing|expired|at (?:least|most)"
-    r"|too (?:short|long|common|weak)|cannot|can't|may not|should|does not|do not|doesn't|don't|didn't"
-    r"|did not|not valid)\b"
-)
-"""What a check of a form says under the name of a field: *This field is required.*"""
-_STATES = re.compile(
-    r"(?i:enabled|disabled|string|str|text|varchar|allowed|blocked|accepted|denied|unchanged)"
-)
-"""What is said of a secret, and of which type it is, where its value would stand."""
 _OPAQUE = ("if opaque", "four digits")
 _PASSWORDS, _SEEDS, _SESSIONS = "passwords", "seeds", "sessions"
 """Rows with values of their own: all texts; words, and no numbers that a generator begins with; no dates."""
@@ -73,8 +62,6 @@ _PATTERN = re.compile(
 _SURELY_PATTERN = re.compile(
     r"\A\[[^\]]*\w-\w[^\]]*\][*+?]?\Z|\(\?(?:P<|[:=!])|\\b\w+\\b|\A\^.*\$\Z|\([\w-]+\|[\w|-]+\)"
 )
-_VERSION = re.compile(r"[~^]?v?\d{1,3}\.\d{1,4}\.\d{1,5}(?:-[a-z]{2,10}(?:\.\d{1,4})*)?")
-"""Of a library whose name has a secret's word: ``"jsonwebtoken": "^9.0.2"``."""
 _SCOPES = frozenset({"read", "write", "none", "admin"})
 """What a permission is worth, ``{"id-token": "write"}``."""
 _PLAIN_URL = re.compile(r"https?://[\w.-]+(?::\d{1,5})?(?:/[\w./#~-]*)?")
@@ -233,10 +220,10 @@ def hides(rule: NameRule | None, name: str, value: Any) -> bool:
             and value not in _MATCHERS
             and not _is_route(rule, value)
             and not _is_way_to_log_in(rule, value)
-            and not _is_package(value)
+            and not is_package(value)
         )
     if kind is list:
-        if value and all(type(item) is str and _is_complaint(item) for item in value):
+        if value and all(type(item) is str and is_remark(item) for item in value):
             return False
         if "auth" in rule.words and all(type(item) is str and not is_opaque(item) for item in value):
             return False  # scopes, as OpenAPI asks for
@@ -277,29 +264,13 @@ def _is_way_to_log_in(rule: NameRule, value: dict[Any, Any]) -> bool:
     )
 
 
-def _is_package(value: dict[Any, Any]) -> bool:
-    """Returns True for an entry of a lock file: npm has packages such as `cookie` and `jsonwebtoken`."""
-    version = value.get("version")
-    return type(version) is str and _VERSION.fullmatch(version) is not None and _OF_PACKAGES.issuperset(value)
-
-
-_OF_PACKAGES = frozenset(
-    re.findall(
-        r"\w+",
-        "version resolved integrity dependencies requires license engines dev peer devOptional optional bin"
-        " funding peerDependencies peerDependenciesMeta extraneous optionalDependencies devDependencies"
-        " overridden invalid problems hasInstallScript hasShrinkwrap inBundle bundled cpu os deprecated link"
-        " resolution from path name description required missing workspaces",
-    )
-)
-"""What an entry of a package has in npm's files and lists."""
 _OF_ROUTES = frozenset({str, int, float, bool, type(None)})
 _SLASH_BEFORE = re.compile(r"/[A-Za-z]+[^/\s.]*\d[^/\s.]*")
 """A password that begins with a slash: a path has a folder, or a word."""
 
 
 def _hides_text(rule: NameRule, text: str) -> bool:
-    if _is_complaint(text) or _STATES.fullmatch(text):
+    if is_remark(text):
         return False
     text = text[:_LONGEST_LOOKED_AT]
     if _STAND_IN.fullmatch(text.strip()) or (_is_path(text) and not _SLASH_BEFORE.fullmatch(text)):
@@ -308,7 +279,7 @@ def _hides_text(rule: NameRule, text: str) -> bool:
         return False
     if text in _SCOPES and rule.what != _PASSWORDS:
         return False
-    if _VERSION.fullmatch(text) and (rule.what != _PASSWORDS or text[0] in "~^"):
+    if VERSION.fullmatch(text) and (rule.what != _PASSWORDS or text[0] in "~^"):
         return False
     if rule.what == _SEEDS and text.isdigit():
         return False
@@ -317,16 +288,6 @@ def _hides_text(rule: NameRule, text: str) -> bool:
     if rule.weight in _OPAQUE:
         return is_opaque(text) or _SEED_PHRASE.fullmatch(text) is not None
     return not ("auth" in rule.words and _SCHEME.fullmatch(text))
-
-
-def _is_complaint(text: str) -> bool:
-    """Returns True for a sentence that says what is wrong with a value: *This field is required.*"""
-    return (
-        " " in text
-        and len(text) <= _LONGEST_LOOKED_AT
-        and _COMPLAINT.fullmatch(text) is not None
-        and _COMPLAINS.search(text) is not None
-    )
 
 
 def is_name(text: str) -> bool:

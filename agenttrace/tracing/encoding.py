@@ -10,26 +10,26 @@ from __future__ import annotations
 from collections import deque
 from functools import partial
 from gc import get_referents
-from itertools import chain
 from typing import Any
 
 from agenttrace.core.identity import SPAN_KEY_MASK
 from agenttrace.core.interruptions import pass_on_interruption
 from agenttrace.core.jsonable import quoted
 from agenttrace.core.limits import Limits
-from agenttrace.core.snapshot import EXACT_INT, first_snapshot
+from agenttrace.core.snapshot import EXACT_INT
 from agenttrace.core.span import Span
 from agenttrace.core.span_rows import SpanKind, SpanRow
 from agenttrace.core.tagged import LONG_INT
 from agenttrace.redaction import Redaction
-from agenttrace.redaction.asked import asked_for, may_ask
+from agenttrace.redaction.asked import may_ask
 from agenttrace.redaction.pairs import holds_beside, holds_named, may_be_entry
-from agenttrace.redaction.result_words import holds_word, may_be_given
-from agenttrace.redaction.selected import selected
+from agenttrace.redaction.result_words import may_be_given
+from agenttrace.redaction.spans import gives_secret
 from agenttrace.redaction.tool_messages import holds_results, may_have_results
 from agenttrace.tracing.finish import finish, is_stream, rules_for
 from agenttrace.tracing.freeze import Frozen
-from agenttrace.tracing.observed_function import ObservedFunction
+from agenttrace.tracing.kept_whole import is_kept_whole
+from agenttrace.tracing.observed_function import ObservedFunction, RedactedNames
 from agenttrace.tracing.packing import unpack
 from agenttrace.tracing.record import (
     ARGUMENTS,
@@ -77,6 +77,10 @@ def _mapping_of(names: tuple[str, ...]) -> str:
     if len(set(names)) < len(names) or not all(map(str.isprintable, names)):
         raise NotPlain
     return "{" + ",".join([quoted(name).replace("%", "%%") + ":%s" for name in names]) + "}"
+
+
+def _kind_of(rules: RedactedNames, project: str) -> tuple[RedactedNames, SpanKind, str]:
+    return rules, SpanKind(rules[2], rules[5], project, rules[3]), _mapping_of(rules[4])
 
 
 class Encoder:
@@ -172,25 +176,23 @@ class Encoder:
             raise NotPlain
         project, kind = scope.project, observed.kind
         if kind is None or kind[0] is not rules or kind[1].project != project:
-            span_kind = SpanKind(rules[2], rules[5], project, rules[3])
-            kind = observed.kind = rules, span_kind, _mapping_of(rules[4])
+            kind = observed.kind = _kind_of(rules, project)
         inputs = result = None
         heavy: list[Any] = []
-        given: Any = arguments
-        if arguments is not None:
-            light = self._light(arguments)
-            if light is None:
-                given = _by_name(rules[4], arguments)
-                heavy.append(given)
-            else:
-                inputs = kind[2] % light
+        values: Any = arguments
+        light = None if arguments is None else self._light(arguments)
+        if light is not None:
+            inputs = kind[2] % light
+        elif arguments is not None:
+            values = _by_name(rules[4], arguments)
+            heavy.append(values)
         if output is not None:
             result = self._light_output(output)
             if result is None:
                 output = _content(output) if type(output) is Frozen else output
                 heavy.append(output)
-            if given and (result is None or (type(output) is str and not output.isalpha())):
-                self._check_given(observed.name, given, output)
+            if values and (result is None or (type(output) is str and not output.isalpha())):
+                self._check_result(observed.name, values, output)
         if heavy:
             written = self._written(heavy, scope.limits)
             if arguments is not None and inputs is None:
@@ -200,13 +202,11 @@ class Encoder:
             self.weight += weight_of(record)
         is_all = extra is None and failure is None and scope.attributes is None and observed.metadata is None
         more = None if is_all else self._more(record)
-        base, anchor = scope.base, scope.anchor
+        base, anchor, is_root = scope.base, scope.anchor, parent[OBSERVED] is None
         return (
             scope.trace_key,
             (base + index) & SPAN_KEY_MASK or 1,
-            parent_key_of(record)
-            if parent[OBSERVED] is None
-            else (base + parent[INDEX]) & SPAN_KEY_MASK or 1,
+            parent_key_of(record) if is_root else (base + parent[INDEX]) & SPAN_KEY_MASK or 1,
             index,
             kind[1],
             anchor + start,
@@ -216,14 +216,11 @@ class Encoder:
             more,
         )
 
-    def _check_given(self, name: str, arguments: Any, output: Any) -> None:
+    def _check_result(self, name: str, arguments: Any, output: Any) -> None:
         """Raise NotPlain if the arguments ask for a secret, which the result may be, or have."""
         values = arguments.values() if type(arguments) is dict else arguments
-        if may_be_given(output) and may_ask(values):
-            if holds_word(output) and asked_for(name, values, self.redaction):
-                raise NotPlain
-            if selected(values, self.redaction) is not None:
-                raise NotPlain
+        if may_be_given(output) and may_ask(values) and gives_secret(name, values, output, self.redaction):
+            raise NotPlain
 
     def _light(self, arguments: tuple[Any, ...]) -> tuple[Any, ...] | None:
         """The JSON of arguments that are scalars or short; None where one of them is neither."""
@@ -291,7 +288,7 @@ class Encoder:
                 raise NotPlain from None
             # A snapshot counts characters, no bytes, and a third of an integer's bits.
             most = len(json) + (len(json) >> 3) + count * _PER_ITEM
-            if most > limits.value and type(value) is not str and not _is_kept_whole(value, json, limits):
+            if most > limits.value and type(value) is not str and not is_kept_whole(value, json, limits):
                 raise NotPlain
             if float in kinds and (b"NaN" in json or b"Infinity" in json):
                 raise NotPlain
@@ -361,28 +358,6 @@ class Encoder:
             raise NotPlain
         if may_have_results(keys, mappings) and any(holds_results(items, redaction) for items in lists):
             raise NotPlain
-
-
-def _is_kept_whole(value: Any, json: bytes, limits: Limits) -> bool:
-    """Whether a snapshot of plain data that is about as large as it may be leaves nothing out."""
-    if len(json) > limits.value:
-        return False
-    return _most_counted(value) <= limits.value or bool(first_snapshot(value, limits=limits)[0] == value)
-
-
-def _most_counted(value: Any) -> int:
-    """What a snapshot counts for plain data at most: the letters of its texts, eight for each value, two for
-    each key. It is told in a tenth of the time of one."""
-    size, level = 2 * _VALUE_SIZE, [value]
-    while level:
-        below = get_referents(*level)
-        if max([abs(part) for part in below if type(part) is int], default=0) >= EXACT_INT:
-            return _VAST  # their digits are counted
-        size += _VALUE_SIZE * len(below) + sum([len(part) for part in below if type(part) is str])
-        keys = chain.from_iterable([part for part in level if type(part) is dict])
-        size += sum([len(key) + _KEY_SIZE for key in keys])
-        level = [part for part in below if type(part) in _CONTAINERS]
-    return size
 
 
 def _by_name(names: tuple[str, ...], arguments: tuple[Any, ...]) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
 from typing import Any, cast
 
 from agenttrace.core import semconv
@@ -14,12 +13,11 @@ from agenttrace.core.score import Score
 from agenttrace.core.snapshot import EXACT_INT
 from agenttrace.core.span import EMPTY, Span, SpanError
 from agenttrace.redaction import Redaction
-from agenttrace.redaction.given import is_taken, returned_secret, taken_secret, without_taken
+from agenttrace.redaction.given import returned_secret, taken_secret, without_taken
 from agenttrace.redaction.pairs import may_be_named_beside
-from agenttrace.redaction.repeated import secret_texts, taken_out_of, without_repeated, without_repeated_in
+from agenttrace.redaction.repeated import without_repeated
 from agenttrace.redaction.result_words import may_be_given
 from agenttrace.redaction.spans import without_given
-from agenttrace.redaction.values import is_made_up
 from agenttrace.tracing.freeze import Frozen, thaw
 from agenttrace.tracing.observed_function import ObservedFunction, RedactedNames
 from agenttrace.tracing.record import (
@@ -29,15 +27,14 @@ from agenttrace.tracing.record import (
     FAILURE,
     INDEX,
     OBSERVED,
-    OUTPUT,
     PARENT,
     SCOPE,
-    SECRETS,
     ReceivedSpan,
     Record,
     Scope,
     parent_key_of,
 )
+from agenttrace.tracing.repeated_secrets import hidden_before, secrets_around, secrets_of, take_out_repeated
 
 
 def finish(record: Record, redaction: Redaction) -> Span:
@@ -66,11 +63,9 @@ def finish(record: Record, redaction: Redaction) -> Span:
     redacted = redaction.redacted
     span.input = None if arguments is None else _inputs(observed, arguments, redaction, rules, limits)
     # What an argument hides, the call's own result and log may repeat.
-    secrets = _secrets_of(record, redaction) if redaction.redacted != redacted else ()
+    secrets = secrets_of(record, redaction) if redaction.redacted != redacted else ()
     if output is not None and is_stream(extra):
-        pieces = clean(thaw(output, limits, redaction.digest))
-        # First joined: of a secret in two pieces, what is redacted in the first one leaves the second.
-        output = Frozen(redaction.stream(pieces) if type(pieces) is list else pieces, 0)
+        output = _redacted_stream(output, redaction, limits)
     span.output = output if output is None else _value("output", output, redaction, limits)
     span.status = "ok"
     span.error = None
@@ -89,47 +84,21 @@ def finish(record: Record, redaction: Redaction) -> Span:
             _add_extra(span, extra or {}, of_trace, redaction, limits)
     if rules[6] or (span.input and may_be_given(span.output)):
         span.output = without_given(span, redaction)
-    if secrets:
-        _take_out(secrets, span)
-    if redaction.redacted != redacted:
-        _note_hidden(record, span, secrets, limits)
-    if scope.hidden and (known := hidden_before(record)):
-        span.input = without_repeated_in(span.input, known)
-        _take_out(known, span)
+    is_redacted = redaction.redacted != redacted
+    if secrets or is_redacted or scope.hidden:
+        take_out_repeated(record, span, secrets, is_redacted=is_redacted)
     return span
 
 
-def _note_hidden(record: Record, span: Span, secrets: Collection[str], limits: Limits) -> None:
-    """Remember what was taken out of a call: later ones of its trace may repeat it."""
-    scope: Scope = record[SCOPE]
-    hidden = set(secrets)
-    if span.output is not None:
-        hidden |= taken_out_of(clean(thaw(record[OUTPUT], limits)), span.output)
-    known = scope.hidden
-    for secret in hidden:
-        if len(secret) >= _SHORTEST_HIDDEN and is_made_up(secret):
-            if known is None:
-                known = scope.hidden = {}
-            if len(known) < _MOST_HIDDEN or secret in known:
-                known[secret] = min(known.get(secret, record[END]), record[END])
-
-
-def hidden_before(record: Record) -> set[str]:
-    """What was taken out of the calls of a trace that had ended when this one did, and of itself."""
-    hidden = record[SCOPE].hidden
-    return {secret for secret, end in tuple(hidden.items()) if end <= record[END]} if hidden else set()
-
-
-def _take_out(secrets: Collection[str], span: Span) -> None:
-    """Take the secrets of a call out of what its span repeats."""
-    span.output = without_repeated_in(span.output, secrets)
-    span.attributes = without_repeated_in(span.attributes, secrets)
-    span.name = str(without_repeated_in(span.name, secrets))
+def _redacted_stream(output: Any, redaction: Redaction, limits: Limits) -> Frozen:
+    pieces = clean(thaw(output, limits, redaction.digest))
+    # First joined: of a secret in two pieces, what is redacted in the first one leaves the second.
+    return Frozen(redaction.stream(pieces) if type(pieces) is list else pieces, 0)
 
 
 def _redacted_error(error: SpanError, record: Record, redaction: Redaction) -> SpanError:
     message = clean_text(error.message)
-    if message and (secrets := _secrets_around(record, redaction)):
+    if message and (secrets := secrets_around(record, redaction)):
         message = without_repeated(message, secrets)
     return SpanError(clean_text(error.type), redaction.text("error", message), error.frames)
 
@@ -141,57 +110,8 @@ def is_stream(extra: dict[str, Any] | None) -> bool:
 
 _new = object.__new__
 
-_MAY_HOLD = (str, dict, list, tuple)
-_SHORTEST_HIDDEN, _MOST_HIDDEN = 6, 100
-"""Letters of a secret, and secrets of a trace, that are looked for in calls that did not have it."""
-_MOST_CALLS = 1_000
-"""Calls of a trace of which secrets are remembered for the messages of others."""
-
 _OF_EVERY_SPAN = (semconv.SESSION_ID, semconv.CUSTOMER_ID)
 """What is said of a trace and recorded with each of its spans, as far as it is known when they end."""
-
-
-def _secrets_around(record: Record, redaction: Redaction) -> set[str]:
-    """What the message of a call that failed may repeat: the secrets among its arguments, among those of its
-    callers, and of the calls of the trace that failed before."""
-    scope: Scope = record[SCOPE]
-    known = scope.secrets
-    if known is None:
-        known = scope.secrets = {}
-    call: Record | None = record
-    while call is not None and call[OBSERVED] is not None and len(known) < _MOST_CALLS:
-        if len(call) > ARGUMENTS and call[ARGUMENTS] and call[INDEX] not in known:
-            named = _possible_secrets(call[OBSERVED], call[ARGUMENTS], redaction, scope.limits)
-            known[call[INDEX]] = secret_texts(named, redaction)
-        elif len(call) > EXTRA and call[EXTRA] and SECRETS in call[EXTRA]:
-            known[call[INDEX]] = call[EXTRA][SECRETS]
-        call = call[PARENT]
-    return set().union(*known.values())
-
-
-def _secrets_of(record: Record, redaction: Redaction) -> set[str]:
-    """The secrets among the arguments of a call."""
-    named = _possible_secrets(record[OBSERVED], record[ARGUMENTS], redaction, record[SCOPE].limits)
-    return secret_texts(named, redaction)
-
-
-def _possible_secrets(
-    observed: ObservedFunction, values: tuple[Any, ...], redaction: Redaction, limits: Limits
-) -> Iterator[tuple[str, Any]]:
-    """The arguments with secret names, and those that may hold some."""
-    if observed.rebinding is not None:
-        bound = observed.rebinding.bind([thaw(value, limits) for value in values])
-        if bound is not None:
-            yield from ((name, clean(value)) for name, value in bound.items())
-            return
-    if may_be_named_beside(observed.names):
-        yield "", {name: clean(thaw(v, limits)) for name, v in zip(observed.names, values, strict=False)}
-        return
-    for name, value in zip(observed.names, values, strict=False):
-        if observed.rules[7] and is_taken(name, value, len(values)):
-            yield observed.rules[7], value
-        elif type(value) is Frozen or type(value) in _MAY_HOLD or redaction.is_secret(name):
-            yield name, clean(thaw(value, limits))
 
 
 def rules_for(observed: ObservedFunction, redaction: Redaction) -> RedactedNames:
@@ -203,12 +123,12 @@ def rules_for(observed: ObservedFunction, redaction: Redaction) -> RedactedNames
         or may_be_named_beside(observed.names)
     )
     returned = returned_secret(observed.name, redaction)
-    taken = taken_secret(observed.name, redaction) if redaction.call is None else ""
+    set_secret = taken_secret(observed.name, redaction) if redaction.call is None else ""
     definition = None if observed.definition is None else redaction.tool(observed.definition)
     kind = redaction.key(observed.span_type)
     name = redaction.key(observed.name)
-    by_name = by_name or returned != "" or taken != ""
-    return redaction, by_name, name, definition, names, kind, returned, taken
+    by_name = by_name or returned != "" or set_secret != ""
+    return redaction, by_name, name, definition, names, kind, returned, set_secret
 
 
 def _inputs(
@@ -313,7 +233,7 @@ def scores_of(record: Record, redaction: Redaction) -> list[Score]:
     scores = [redaction.score(score) for score in tuple(extra.get("scores", ()))]
     secrets = hidden_before(record) if scores else set()
     if scores and record[ARGUMENTS]:
-        secrets |= _secrets_of(record, redaction)
+        secrets |= secrets_of(record, redaction)
     if secrets:
         return [changed(score, reason=without_repeated(score.reason, secrets)) for score in scores]
     return scores

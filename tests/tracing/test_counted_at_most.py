@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from agenttrace.core.limits import RECORDED
 from agenttrace.core.snapshot import EXACT_INT, first_snapshot
-from agenttrace.tracing.encoding import _most_counted
+from agenttrace.tracing.kept_whole import _most_counted
 
 SCALARS = (
     st.none()

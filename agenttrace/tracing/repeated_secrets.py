@@ -1,0 +1,119 @@
+"""Secrets that a span repeats: those of its own call, of its callers, and of calls of its trace before it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from agenttrace.core.jsonable import clean
+from agenttrace.core.limits import Limits
+from agenttrace.core.span import Span
+from agenttrace.redaction import Redaction
+from agenttrace.redaction.given import is_taken
+from agenttrace.redaction.pairs import may_be_named_beside
+from agenttrace.redaction.repeated import secret_texts, taken_out_of, without_repeated_in
+from agenttrace.redaction.values import is_made_up
+from agenttrace.tracing.freeze import Frozen, thaw
+from agenttrace.tracing.observed_function import ObservedFunction
+from agenttrace.tracing.record import (
+    ARGUMENTS,
+    END,
+    EXTRA,
+    INDEX,
+    OBSERVED,
+    OUTPUT,
+    PARENT,
+    SCOPE,
+    SECRETS,
+    Record,
+    Scope,
+)
+
+_MAY_HOLD = (str, dict, list, tuple)
+_SHORTEST_HIDDEN, _MOST_HIDDEN = 6, 100
+"""Letters of a secret, and secrets of a trace, that are looked for in calls that did not have it."""
+_MOST_CALLS = 1_000
+"""Calls of a trace of which secrets are remembered for the messages of others."""
+
+
+def _note_hidden(record: Record, span: Span, secrets: Collection[str]) -> None:
+    """Remember what was taken out of a call: later ones of its trace may repeat it."""
+    scope: Scope = record[SCOPE]
+    hidden = set(secrets)
+    if span.output is not None:
+        hidden |= taken_out_of(clean(thaw(record[OUTPUT], scope.limits)), span.output)
+    known = scope.hidden
+    for secret in hidden:
+        if len(secret) >= _SHORTEST_HIDDEN and is_made_up(secret):
+            if known is None:
+                known = scope.hidden = {}
+            if len(known) < _MOST_HIDDEN or secret in known:
+                known[secret] = min(known.get(secret, record[END]), record[END])
+
+
+def hidden_before(record: Record) -> set[str]:
+    """What was taken out of the calls of a trace that had ended when this one did, and of itself."""
+    hidden = record[SCOPE].hidden
+    return {secret for secret, end in tuple(hidden.items()) if end <= record[END]} if hidden else set()
+
+
+def take_out_repeated(record: Record, span: Span, secrets: Collection[str], *, is_redacted: bool) -> None:
+    """Take out of a span what it repeats of the secrets of its call, and of those of its trace before it."""
+    if secrets:
+        _take_out(secrets, span)
+    if is_redacted:
+        _note_hidden(record, span, secrets)
+    known = hidden_before(record)
+    if known:
+        span.input = without_repeated_in(span.input, known)
+        _take_out(known, span)
+
+
+def _take_out(secrets: Collection[str], span: Span) -> None:
+    """Take the secrets of a call out of what its span repeats."""
+    span.output = without_repeated_in(span.output, secrets)
+    span.attributes = without_repeated_in(span.attributes, secrets)
+    span.name = str(without_repeated_in(span.name, secrets))
+
+
+def secrets_around(record: Record, redaction: Redaction) -> set[str]:
+    """What the message of a call that failed may repeat: the secrets among its arguments, among those of its
+    callers, and of the calls of the trace that failed before."""
+    scope: Scope = record[SCOPE]
+    known = scope.secrets
+    if known is None:
+        known = scope.secrets = {}
+    call: Record | None = record
+    while call is not None and call[OBSERVED] is not None and len(known) < _MOST_CALLS:
+        if len(call) > ARGUMENTS and call[ARGUMENTS] and call[INDEX] not in known:
+            named = _possible_secrets(call[OBSERVED], call[ARGUMENTS], redaction, scope.limits)
+            known[call[INDEX]] = secret_texts(named, redaction)
+        elif len(call) > EXTRA and call[EXTRA] and SECRETS in call[EXTRA]:
+            known[call[INDEX]] = call[EXTRA][SECRETS]
+        call = call[PARENT]
+    return set().union(*known.values())
+
+
+def secrets_of(record: Record, redaction: Redaction) -> set[str]:
+    """The secrets among the arguments of a call."""
+    named = _possible_secrets(record[OBSERVED], record[ARGUMENTS], redaction, record[SCOPE].limits)
+    return secret_texts(named, redaction)
+
+
+def _possible_secrets(
+    observed: ObservedFunction, values: tuple[Any, ...], redaction: Redaction, limits: Limits
+) -> Iterator[tuple[str, Any]]:
+    """The arguments with secret names, and those that may hold some."""
+    if observed.rebinding is not None:
+        bound = observed.rebinding.bind([thaw(value, limits) for value in values])
+        if bound is not None:
+            yield from ((name, clean(value)) for name, value in bound.items())
+            return
+    if may_be_named_beside(observed.names):
+        yield "", {name: clean(thaw(v, limits)) for name, v in zip(observed.names, values, strict=False)}
+        return
+    for name, value in zip(observed.names, values, strict=False):
+        if observed.rules[7] and is_taken(name, value, len(values)):
+            yield observed.rules[7], value
+        elif type(value) is Frozen or type(value) in _MAY_HOLD or redaction.is_secret(name):
+            yield name, clean(thaw(value, limits))
