@@ -42,6 +42,7 @@ from agenttrace.tracing.record import (
     without_heavy_values,
 )
 from agenttrace.tracing.state import States, StateSource, captured_states, is_root
+from agenttrace.tracing.unfinished import STILL_RUNS, unfinished_tools
 
 MAX_CAPTURED = 1_000_000
 """Records that one capture keeps. Further ones are dropped and counted."""
@@ -115,7 +116,8 @@ class Capture:
 
     Entering starts a trace of its own, also inside a traced call; sampling does not apply.
     Calls in tasks, threads and executors started inside the block belong to it. `trace` has all calls that
-    ended before the block did, without a flush. Calls that end later still reach the store; `late_calls` are
+    ended before the block did, without a flush, and those of tools that began and run still: what they return
+    is not known. Calls that end later still reach the store; `late_calls` are
     those of tools that began later. Values are kept whole, within `limits`. `states` are read when the block
     begins and when it ends; async functions among them need ``async with`` where an event loop runs. Who sets
     `reads_states` to False reads them itself.
@@ -141,6 +143,7 @@ class Capture:
         self._records: _Tee | None = None
         self._entered: Entered | None = None
         self._trace: Trace | None = None
+        self._unfinished: list[Record] = []
 
     def __enter__(self) -> Capture:
         if self._scope is not None:
@@ -187,6 +190,7 @@ class Capture:
         assert self._entered is not None
         try:
             self._end_states()
+            self._unfinished = unfinished_tools(self._scope, list(self._records or ()))
             self._trace = self._finish()
         finally:
             captured_scopes.pop(self._scope.trace_key, None)
@@ -249,6 +253,11 @@ class Capture:
         redaction = self._scope.pipeline.redaction
         records = [record for record in list(self._records) if record[END]]
         spans = list(filter(None, [_span_of(record, redaction) for record in records]))
+        for record in self._unfinished:
+            span = _span_of(record, redaction)
+            if span is not None:
+                span.output = STILL_RUNS
+                spans.append(span)
         tools = {**self._tools, **known_tools()} if self._tools else known_tools()
         if any(type(record) is ReceivedSpan for record in records):
             from agenttrace.otlp_in.reading import read_together  # on use: most captures need none of it
