@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import click
@@ -18,7 +19,13 @@ from agenttrace.core.protocols import Store
 from agenttrace.core.query import Query
 from agenttrace.redaction import Redaction
 from agenttrace.redaction.options import LEVELS, Level
-from agenttrace.redaction.repeated import secret_texts, without_repeated
+from agenttrace.redaction.repeated import (
+    secret_texts,
+    taken_out_of,
+    without_repeated,
+    without_repeated_in,
+)
+from agenttrace.redaction.spans import without_given
 from agenttrace.reports.text import safe_line
 from agenttrace.reports.tree import count_text
 from agenttrace.store import SQLiteStore
@@ -152,11 +159,27 @@ def _whole_id(source: Store, prefix: str) -> str:
     return trace.trace_id
 
 
+_MOST_KNOWN = 1_000
+"""Secrets of spans that are looked for in what is stored beside them."""
+
+
 def _cleaner(redaction: Redaction) -> Clean:
+    known: set[str] = set()  # of the spans, which come before their scores and what else is said of them
+
     def clean(_: str, rows: list[Row]) -> list[Row]:
         joined = [_with_stream_joined(redaction, row) for row in rows]
         cleaned = [{name: _clean(redaction, name, value) for name, value in row.items()} for row in joined]
         secrets = _secrets([row.get("input") for row in rows], redaction)
+        for row, old in zip(cleaned, rows, strict=True):
+            if "input" in row and "output" in row:  # of a span
+                arguments = row["input"] if type(row["input"]) is dict else None
+                row["output"] = without_given("", arguments, row["output"], redaction)
+                secrets |= taken_out_of(old["output"], row["output"])
+        known.update(islice(secrets, max(_MOST_KNOWN - len(known), 0)))
+        repeated = secrets or known
+        cleaned = [
+            {name: without_repeated_in(value, repeated) for name, value in row.items()} for row in cleaned
+        ]
         for row, old in zip(cleaned, rows, strict=True):
             rest, example = row.get("rest"), old.get("example")
             if type(rest) is dict and type(error := rest.get("error")) is dict:  # of a span

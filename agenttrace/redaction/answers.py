@@ -3,47 +3,36 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
-from agenttrace.redaction.fields import name_of_field
 from agenttrace.redaction.naming import Names
+from agenttrace.redaction.questions import asked_name
 from agenttrace.redaction.shape_search import looks_random
 from agenttrace.redaction.tables import is_list
 from agenttrace.redaction.values import is_made_up
 
-_OF_SECRETS = ("pass", "secret", "token", "key", "credential")
-_END = r"[?:.!]?[\s*_`]{0,4}"
-_LAST_WORDS = re.compile(rf"(?P<asked>[^.!?:\n]{{1,120}}?)(?:\s+(?:for|of|to)\s[^.!?:\n]{{1,60}})?{_END}\Z")
-_MAY_ASK = re.compile(rf"(?i)(?:{'|'.join(_OF_SECRETS)})[^.!?:\n]{{0,190}}{_END}(?:\n\n|\Z)")
-"""What stands in each such question, where it is one of several texts with empty lines between."""
+_DIGIT = re.compile(r"\d")
 _WITH_DIGIT = re.compile(r"(?:[A-Za-z]\d|\d[A-Za-z])")
-_LONGEST_QUESTION, _LONGEST_ANSWER, _LONGEST_LEAD = 300, 200, 60
-
-
-def may_ask(text: str) -> bool:
-    """Returns False only if none of several texts, with empty lines between them, asks for a secret."""
-    return _MAY_ASK.search(text) is not None
+_OF_NUMBERS = re.compile(r"(?i)pin|code|otp")
+_NUMBER = re.compile(r"\d{4,8}")
+_LONGEST_ANSWER, _LONGEST_LEAD = 200, 60
 
 
 _Path = tuple[int | str, ...]
-_CONTENTS = ("content", "parts", "text")
+_CONTENTS = ("content", "parts", "text", "message", "value")
 """Under what a message has its text, or its parts, for OpenAI, Anthropic, Gemini and OpenTelemetry."""
 _OF_MESSAGES = frozenset(_CONTENTS)
-_ROLES = frozenset({"role", "type", "from", "author", "sender", "kind"})
+_ROLES = frozenset({"role", "type", "from", "author", "sender", "kind", "speaker"})
 _OF_ROLES = frozenset({"assistant", "ai", "bot", "model", "system", "developer", "user", "human", "customer"})
-
-
-def may_be_answered(texts: Iterable[str]) -> bool:
-    """Returns False only if of several texts none asks for a secret, or no other one could be the answer."""
-    questions, answers = set(filter(may_ask, texts)), set(filter(_may_answer, texts))
-    return bool(questions) and bool(answers) and len(questions | answers) > 1
 
 
 def holds_answers(messages: Sequence[Any], names: Names) -> bool:
     """Returns True if one of the messages answers a question for a secret."""
-    return len(messages) > 1 and _may_be_messages(messages) and places_of_answers(messages, names) != []
+    if len(messages) < 2 or not _may_be_messages(messages) or not _may_have_answer(messages):
+        return False
+    return places_of_answers(messages, names) != []
 
 
 def without_answers(messages: list[Any], items: list[Any], names: Names, taken_out: Any) -> None:
@@ -51,6 +40,20 @@ def without_answers(messages: list[Any], items: list[Any], names: Names, taken_o
     if len(messages) > 1 and _may_be_messages(messages):
         for number, path in places_of_answers(messages, names):
             items[number] = _without(items[number], path, taken_out)
+
+
+def _may_have_answer(messages: Sequence[Any]) -> bool:
+    """Returns False for most conversations: none of their messages is short and has a digit."""
+    for message in messages:
+        if type(message) is not dict or "content" not in message:
+            return True
+        text = message["content"]
+        if type(text) is str:
+            if len(text) <= _LONGEST_ANSWER and _DIGIT.search(text) is not None:
+                return True
+        elif text is not None:
+            return True
+    return False
 
 
 def _may_be_messages(items: Sequence[Any]) -> bool:
@@ -69,7 +72,8 @@ def places_of_answers(messages: Sequence[Any], names: Names) -> list[tuple[int, 
         texts = _texts(message)
         if before and len(texts) == 1 and _is_answer(before[-1][0], texts[0][0], names):
             answers.append((place, texts[0][1]))
-        before = texts
+        if any(text for text, _ in texts):  # a message without a text, as of a call, answers nothing
+            before = texts
     return answers
 
 
@@ -110,9 +114,13 @@ def _may_answer(text: str) -> bool:
 
 def begin_of_answer(text: str) -> int:
     """Where in a message the one word begins that answers, which ends it: *Sure, it's …*; -1 for none."""
-    if not 0 < len(text) <= _LONGEST_ANSWER or _WITH_DIGIT.search(text) is None:
+    if not 0 < len(text) <= _LONGEST_ANSWER:
         return -1
     word = text.strip()
+    if _NUMBER.fullmatch(word) is not None:
+        return 0
+    if _WITH_DIGIT.search(text) is None:
+        return -1
     if not any(map(str.isspace, word)):
         return 0 if is_made_up(word) else -1
     begin = max(map(text.rstrip().rfind, " \n\t")) + 1
@@ -121,16 +129,10 @@ def begin_of_answer(text: str) -> int:
     return begin if is_one and word.isalnum() else -1
 
 
-def asked_name(question: str, names: Names) -> str | None:
-    """The name of the secret that a question asks for, or a prompt that ends with it; None for any other."""
-    asked = _LAST_WORDS.search(question[-_LONGEST_QUESTION:])
-    return None if asked is None else name_of_field(asked["asked"], names)
-
-
 def _is_answer(question: str, answer: str, names: Names) -> bool:
     if not _may_answer(answer):
         return False
     name = asked_name(question, names)
-    # What the quick look at all texts at once tells.
-    is_told = name is not None and any(sign in name.lower() for sign in _OF_SECRETS)
-    return is_told and names.hides(name or "", answer)
+    if name == "" or (answer.strip().isdigit() and _OF_NUMBERS.search(name) is None):
+        return False
+    return names.hides(name, answer)

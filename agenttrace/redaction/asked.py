@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from agenttrace.redaction.answers import asked_name
 from agenttrace.redaction.names import words_of
 from agenttrace.redaction.naming import Names
+from agenttrace.redaction.questions import asked_name
 
 _SHORTEST = 4
 _LONGEST_ASKED, _MOST_TEXTS = 4_000, 20
@@ -49,12 +49,8 @@ _PROGRAMS = re.compile(
 )
 """Commands that print a secret and nothing else."""
 _QUESTION = re.compile(
-    r"(?i)[?:][\s*_`]*\Z|\A(?:please\s+)?(?:enter|type|provide|give|input|send|tell|paste|what|which|confirm|your)\b"
+    r"(?i)[?:][\s*_`]*\Z|\b(?:please|enter|share|paste|provide|send|give|tell|type|need|what|which|could|confirm)\b"
 )
-_OF_IT = re.compile(
-    r"(?i)\.\s+(?:what (?:is it|are they)|can you (?:give|tell|send) (?:it|me|us)[^.?]{0,20})\?\s*\Z"
-)
-"""A question for what the sentence before it ends with."""
 _LONGEST_END = 300
 """Letters at the end of an argument that tell what is asked for."""
 _OTHER_CALLS = frozenset(
@@ -126,6 +122,4 @@ def asked_by(text: str, names: Names) -> str:
         match = pattern.search(end)
         if match is not None and names.is_secret(match["name"]):
             return match["name"]
-    if _QUESTION.search(end) is None:
-        return ""
-    return asked_name(_OF_IT.sub("", end), names) or ""
+    return asked_name(text, names) if _QUESTION.search(end) is not None else ""

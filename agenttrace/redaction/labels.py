@@ -9,6 +9,7 @@ from agenttrace.redaction.asked import asked_by
 from agenttrace.redaction.beside import reads_as_key
 from agenttrace.redaction.generated import is_generated
 from agenttrace.redaction.naming import Names, name_of_words
+from agenttrace.redaction.questions import asked_name
 from agenttrace.redaction.values import is_made_up, is_measure
 
 _LONGEST_LABEL = 100
@@ -27,7 +28,7 @@ _PROMPT = re.compile(
 )
 _PRINTED = re.compile(r"""\r?\n(?:Out\[\d{1,4}\]: )?["']?(?P<value>[^\s"']{4,200}+)["']?[ \t]*(?=\r?\n|\Z)""")
 """A command, or code, at a prompt, and what is printed for it."""
-_REQUEST = re.compile(r"(?i)(?:.*[.:]\s+)?(?:please\s+)?(?:enter|type|provide|give|send|tell)\s.*\.")
+_REQUEST = re.compile(r"(?i)\b(?:enter|type|provide|give|send|tell|share|paste|need|confirm)\s.*[.:]\Z")
 _TITLE = re.compile(r"[ \t]{0,8}[A-Z][\w-]{1,20}(?: [\w-]{1,20}){0,3}")
 """The label of a field on a page: only a key below it is one, and a password."""
 _HEADING = re.compile(r"[ \t>]{0,20}(?:#{1,6}[ ]\S.*|\*\*[^*]{1,80}\*\*:?|__[^_]{1,80}__:?)\s*")
@@ -67,6 +68,9 @@ def value_below(text: str, place: int, names: Names) -> tuple[int, int] | None:
     is_last = not any(map(str.isalnum, text[end:stop]))
     is_password = is_last and _PASSWORD.search(name) is not None and not is_measure(value)
     is_secret = name != "" and (is_password or reads_as_key(value)) and names.hides(name, value)
+    if not is_secret and (label.endswith("?") or _REQUEST.search(label)):
+        name = asked_name(label, names)
+        is_secret = name != "" and not is_measure(value) and names.hides(name, value)
     return below if is_secret else None
 
 
@@ -77,7 +81,7 @@ def _line_below(text: str, label: str, stop: int, *, is_prompt: bool) -> tuple[i
         pattern = _PRINTED
     elif pattern is _ANSWER and _TITLE.fullmatch(label):
         pattern = _BELOW
-    elif pattern is _ANSWER and not (label.endswith("?") or _REQUEST.fullmatch(label)):
+    elif pattern is _ANSWER and not (label.endswith("?") or _REQUEST.search(label)):
         return None
     word = pattern.match(text, stop - (text[stop - 1] == "\r"))
     if word is None or REDACTED in word["value"]:

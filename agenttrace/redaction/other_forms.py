@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from agenttrace.redaction.answers import may_ask
 from agenttrace.redaction.blocks import without_blocks, without_tables
 from agenttrace.redaction.columns import without_columns, without_series
 from agenttrace.redaction.commands import may_have_command, without_arguments
@@ -75,8 +74,6 @@ _IN_CALLS = ('", ', "', ", '").', "').", '("', "('")
 
 def may_hold_others(text: str, lowered: str, names: Names) -> bool:
     """Returns False only if none of several texts, each on lines of its own, has a secret in these forms."""
-    if may_ask(text):
-        return True
     # A quote that one of them leaves open would hide the rows of the next.
     if has_secret_column(text, lowered, names) or (
         has_any(HTML_SIGNS, lowered) and has_secret_head(text, names)

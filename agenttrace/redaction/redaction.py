@@ -18,7 +18,6 @@ from agenttrace.core.score import Score
 from agenttrace.core.snapshot import EXACT_INT
 from agenttrace.core.span import Span
 from agenttrace.core.tool import REQUIRED, ToolDefinition
-from agenttrace.redaction.answers import may_be_answered
 from agenttrace.redaction.encodings import (
     QUOTED_SIGNS,
     may_be_styled,
@@ -316,9 +315,8 @@ class Redaction:
         texts = (text if is_whole else cut(f"{text} ", len(text)) for text in texts_of(content))
         return not all(map(self.is_harmless, texts))
 
-    def holds_nothing(self, texts: Collection[str], *, with_answers: bool = False) -> bool:
-        """Returns True if nothing is taken out of any of these texts; `with_answers`, if none of them may be
-        what answers another one, which asks for a secret.
+    def holds_nothing(self, texts: Collection[str]) -> bool:
+        """Returns True if nothing is taken out of any of these texts.
 
         They are looked at together, as lines of one; if that tells no more, one by one.
         """
@@ -331,8 +329,6 @@ class Redaction:
             and not (has_any(DATA_ENDS, text) and may_be_data(texts, self, self._signs))
         ):
             return True
-        if with_answers and may_be_answered(texts):  # what answers is harmless by itself
-            return False
         return all(self.is_harmless(text) for text in texts if self.looks_into(text))
 
     def looks_into(self, text: str) -> bool:

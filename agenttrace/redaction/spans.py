@@ -52,21 +52,20 @@ class Redacts(Names, Protocol):
         ...
 
 
-def without_given(span: Span, redaction: Redacts) -> Any:
-    """The result of a span without the secret that its name says it is, or its arguments ask for.
+def without_given(call: str, arguments: Mapping[str, Any] | None, output: Any, redaction: Redacts) -> Any:
+    """The result of a call without the secret that its name says it is, or its arguments ask for.
 
     The arguments may be redacted.
     """
-    output = span.output
     if redaction.call is not None or not may_be_given(output):
         return output
-    name = returned_secret(span.name, redaction)
-    arguments = span.input.values() if span.input else ()
-    if not name and may_ask(arguments):
-        columns = selected(arguments, redaction)
+    name = returned_secret(call, redaction)
+    values = arguments.values() if arguments else ()
+    if not name and may_ask(values):
+        columns = selected(values, redaction)
         if columns is not None:
             output = without_selected(output, columns, redaction, redaction.taken_out)
-        name = asked_for(span.name, arguments, redaction) if holds_word(output) else ""
+        name = asked_for(call, values, redaction) if holds_word(output) else ""
     return without_words(output, partial(redaction.value, name)) if name else output
 
 
@@ -88,7 +87,7 @@ def redacted_span(span: Span, redaction: Redacts) -> Span:
     is_stream = semconv.ITEMS in span.attributes and type(span.output) is list
     output = redaction.stream(span.output) if is_stream else span.output
     redacted.output = None if output is None else redaction.value("output", output)
-    redacted.output = without_given(redacted, redaction)
+    redacted.output = without_given(span.name, redacted.input, redacted.output, redaction)
     attributes = redaction.fields(span.attributes)
     metadata = span.attributes.get(semconv.METADATA)
     if type(metadata) is dict:  # each item by its own name, as live

@@ -8,7 +8,6 @@ the long way (`finish`), which opens, bounds, cleans and redacts part by part; b
 from __future__ import annotations
 
 from collections import deque
-from functools import partial
 from gc import get_referents
 from typing import Any
 
@@ -21,6 +20,7 @@ from agenttrace.core.span import Span
 from agenttrace.core.span_rows import SpanKind, SpanRow
 from agenttrace.core.tagged import LONG_INT
 from agenttrace.redaction import Redaction
+from agenttrace.redaction.answers import holds_answers
 from agenttrace.redaction.asked import may_ask
 from agenttrace.redaction.pairs import holds_beside, holds_named, may_be_entry
 from agenttrace.redaction.result_words import may_be_given
@@ -102,7 +102,7 @@ class Encoder:
         self._texts: list[set[str]] = []
         self._together = _FIRST_TOGETHER
         self._to_json = to_json
-        self._hold_nothing = partial(redaction.holds_nothing, with_answers=True)
+        self._hold_nothing = redaction.holds_nothing
         self._shortest, self._largest = redaction.shortest, redaction.largest_number
         self._keeps_outputs = redaction.call is None and not redaction.is_secret("output")
 
@@ -355,6 +355,8 @@ class Encoder:
         if any(holds_beside(entry, redaction) for entry in entries):
             raise NotPlain
         if lists and holds_named(lists, redaction):
+            raise NotPlain
+        if any(len(items) > 1 and holds_answers(items, redaction) for items in lists):
             raise NotPlain
         if may_have_results(keys, mappings) and any(holds_results(items, redaction) for items in lists):
             raise NotPlain

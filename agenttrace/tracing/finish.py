@@ -83,7 +83,7 @@ def finish(record: Record, redaction: Redaction) -> Span:
         if extra is not None or of_trace:
             _add_extra(span, extra or {}, of_trace, redaction, limits)
     if rules[6] or (span.input and may_be_given(span.output)):
-        span.output = without_given(span, redaction)
+        span.output = without_given(span.name, span.input, span.output, redaction)
     is_redacted = redaction.redacted != redacted
     if secrets or is_redacted or scope.hidden:
         take_out_repeated(record, span, secrets, is_redacted=is_redacted)

@@ -296,3 +296,48 @@ def test_a_run_or_dataset_that_is_not_there_is_an_error(run_without_traces, argu
     assert result.exit_code != 0
     assert "nothing-such" in result.output + str(result.exception)
     assert b"hunter2-of-a-run" in bytes_of(run_without_traces)
+
+
+class TestWhatRepeatsASecret:
+    """Results, logs, errors and reasons that repeat what a name or a shape takes out elsewhere."""
+
+    @pytest.fixture
+    def booked(self, tmp_path):
+        path = tmp_path / "traces.db"
+        tracer = Tracer("shop", store=str(path), redact="off")
+
+        @tracer.observe(span_type="tool")
+        def book(member, seat):
+            tracer.log(f"booking for {member}")
+            tracer.score_current_span("quality", 1, reason=f"booked by {member}")
+            return f"booked {seat} for {member}"
+
+        @tracer.observe(span_type="tool")
+        def log_in(user, password):
+            raise ValueError(f"bad {password} for {user}")
+
+        @tracer.observe(span_type="tool")
+        def getenv(name):
+            return "Wq8zKp2vLm"
+
+        @tracer.observe(span_type="agent")
+        def agent():
+            book("MX48213A", "12A")
+            getenv("DB_PASSWORD")
+            with suppress(ValueError):
+                log_in("EMP-12345", "Winter2024!")
+            return "done for MX48213A with Winter2024! and Wq8zKp2vLm"
+
+        agent()
+        tracer.shutdown()
+        return path
+
+    @pytest.mark.parametrize("shape", [(), ("--shape", r"EMP-\d{5}")], ids=["no shape", "a shape"])
+    def test_is_redacted_with_it(self, booked, shape):
+        options = ("--name", "member", *shape, "--yes", "--store", str(booked))
+        assert run("--where", "since:1d", *options).exit_code == 0
+        text = bytes_of(booked)
+        for secret in (b"MX48213A", b"Winter2024", b"Wq8zKp2vLm"):
+            assert secret not in text
+        assert (b"EMP-12345" in text) is (shape == ())
+        assert b"booked 12A for [redacted]" in text

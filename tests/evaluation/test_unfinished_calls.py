@@ -12,8 +12,8 @@ from agenttrace.scorers import (
     BudgetScorer,
     LoopScorer,
     ToolCallCountScorer,
-    ToolOrderScorer,
     ToolCallOutputScorer,
+    ToolOrderScorer,
     ToolPermissionScorer,
 )
 

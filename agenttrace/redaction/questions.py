@@ -1,0 +1,59 @@
+"""Questions and requests for a secret, as people and models put them: *Could you share your password*."""
+
+from __future__ import annotations
+
+import re
+
+from agenttrace.redaction.naming import Names
+
+_LONGEST, _MOST_SENTENCES, _MOST_WORDS = 400, 4, 40
+_SENTENCES = re.compile(r"(?<=[.?!])\s+|\n+")
+_WORDS = re.compile(r"[^\W\d_][\w-]*")
+_ASKS = re.compile(
+    r"(?i)[?:][\s*_`\"')]*\Z|\b(?:please|enter|share|paste|provide|send|give|tell|type|need|requires?|what|which|could"
+    r"|can|may|confirm|input|reply|waiting)\b"
+)
+_REFUSES = re.compile(r"(?i)\b(?:never|don't|do not|not (?:share|send|give|tell)|without)\b")
+_OF_IT = re.compile(r"(?i)\b(?:it|them|that|this|one)\b")
+_ABOUT = frozenset(
+    re.findall(
+        r"\w+",
+        "count counts limit limits usage length budget policy policies hash manager reset field fields"
+        " strength requirements rules format type expiry rotation settings page generator hint box id name"
+        " number",
+    )
+)
+"""Words after a secret's name with which it is none: *the password policy*."""
+_SIGNS = ("pass", "secret", "token", "key", "credential", "pin", "otp", "code", "pwd", "cvv", "ssn", "phrase")
+_LABEL_WORDS = 3
+
+
+def asked_name(question: str, names: Names) -> str:
+    """The name of the secret that a text asks for at its end, or an empty one.
+
+    The last sentence with such a name tells, if what is asked behind it is asked of the same: *I need the
+    password. Could you send it?*
+    """
+    sentences = _SENTENCES.split(question[-_LONGEST:].strip())
+    for sentence in reversed(sentences[-_MOST_SENTENCES:]):
+        name = _named_in(sentence, names)
+        if name:
+            is_label = len(_WORDS.findall(sentence)) <= _LABEL_WORDS
+            asks = is_label or _ASKS.search(sentence) is not None
+            return name if asks and _REFUSES.search(sentence) is None else ""
+        if "?" in sentence and _OF_IT.search(sentence) is None:
+            return ""
+    return ""
+
+
+def _named_in(sentence: str, names: Names) -> str:
+    words = _WORDS.findall(sentence)[-_MOST_WORDS:]
+    for end in range(len(words), 0, -1):
+        last = words[end - 1].lower()
+        is_told = any(sign in last for sign in _SIGNS)
+        if is_told and (end == len(words) or words[end].lower() not in _ABOUT):
+            for count in range(1, min(end, _LABEL_WORDS) + 1):
+                name = "_".join(words[end - count : end])
+                if names.is_secret(name):
+                    return name
+    return ""
