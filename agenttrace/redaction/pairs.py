@@ -256,6 +256,9 @@ def keys_beside(value: Mapping[str, Any], names: Names) -> list[str]:
         keys.append("input")
     if value.get("kind") == "Secret" and names.is_secret("secret"):  # of Kubernetes
         keys += [key for key in ("data", "stringData") if type(value.get(key)) is dict]
+    name = value.get("name")
+    if type(name) is str and "/secrets/" in name and names.is_secret("secret"):  # of Google's Secret Manager
+        keys += [key for key in ("payload",) if type(value.get(key)) is dict]
     if is_named_value(value, names):
         keys += [key for key in VALUES if value.get(key) is not None and key not in keys]
     return keys
@@ -267,7 +270,7 @@ def may_be_entry(keys: Collection[str]) -> bool:
         return True
     if not _ARGUMENTS.isdisjoint(keys) and not _COMMANDS.isdisjoint(keys):
         return True
-    if "kind" in keys and "data" in keys:
+    if ("kind" in keys and "data" in keys) or ("payload" in keys and "name" in keys):
         return True
     return ("query" in keys or "text" in keys) and any(parameters in keys for parameters in _PARAMETERS)
 

@@ -35,7 +35,7 @@ behind or below *bearer* is found by its shape."""
 _VERB = (
     r"(?:is|was|are|were|be|becomes|ist|war|lautet|est|es|è|é)"
     r"(?:\s++(?:now|still|just|(?:set|changed|reset|updated|rotated)\s++(?:to|from)))?(?:\s*+:)?"
-    r"|will\s++be|to|with|of|(?:set|changed|reset|updated|rotated)\s++(?:to|from)"
+    r"|(?:will|should|must|shall|would)\s++be|to|with|of|from|(?:set|changed|reset|updated|rotated)\s++(?:to|from)"
     r"|ha(?:s|ve)\s++been\s++(?:set|changed|reset|updated|rotated)\s++(?:to|from)"
 )
 _TO = re.compile(r"""["'`]?\s++to\s++["'`]?(?P<value>[^\s"'`]{4,200})""")
@@ -82,6 +82,10 @@ _BARE_IN_SQL = re.compile(
     r"""(?i)identified\s+by\s+(?P<quote>["'])?(?(quote)(?!))(?P<value>(?=[^\s"';]*\d)[^\s"';=]{6,128})"""
 )
 """As Oracle has it: ``IDENTIFIED BY …``."""
+_LOGIN_PAIR = re.compile(
+    r"(?i)credentials?\b[^\n:/]{0,40}:\s{0,3}[\w.@+-]{1,60}\s/\s(?P<value>[^\s\"'`]{6,80}(?<![.,;]))"
+)
+"""*Credentials for the admin panel: ann / …*."""
 _SPACED_NAME = re.compile(r"(?i)(?:[^\W_]\w{0,40}[ \t\u00a0]{1,3}){1,2}keys?\Z")
 """A name of several words on one line: those that end in *key* are found by no single word."""
 _BETWEEN_WORDS = re.compile(r"[^\w.$-]+")
@@ -131,6 +135,9 @@ def _places(text: str, place: int, names: Names) -> Iterator[tuple[int, int]]:
     titled = titled_value(text, place, names)
     if titled is not None:
         yield titled
+    pair = _LOGIN_PAIR.match(text, place)
+    if pair is not None and is_made_up(pair["value"]) and names.is_secret("credentials"):
+        yield pair.span("value")
     match = _IN_SQL.match(text, place) or _BARE_IN_SQL.match(text, place) or _AFTER.match(text, place)
     if match is not None:
         yield from _places_behind(text, match, names)
@@ -316,7 +323,7 @@ def _reads_as_secret(text: str, match: re.Match[str], value: str, word: str, bef
     verb = (match["verb"] or "").lower()
     if (
         (verb == "of" and not looks_random(value))
-        or (verb == "to" and not _CHANGED.search(before))
+        or (verb in ("to", "from") and not _CHANGED.search(before))
         or (verb == "with" and not _FILLED.search(before))
     ):
         return False

@@ -17,6 +17,9 @@ PASSWORDS = [
     "an account with password of {}",
     "Reset to: {} (temporary password)",
     "“password”: “{}”",
+    "Please change my password from {} to something else",
+    "my new password should be {}",
+    "Credentials for the admin panel: ann / {}",
     "{{‘password’: ‘{}’}}",
     "Enter passphrase for key '/home/ann/.ssh/id_rsa': {}",
     "ann:{}@db.internal:5432/app",
@@ -51,6 +54,7 @@ KEYS = [
 ]
 DATA = [
     {"kind": "Secret", "data": {"stripe": KEY}},
+    {"name": "projects/1/secrets/db/versions/1", "payload": {"data": KEY}},
     {"config": "db.password", "value": KEY},
     {"path": "db.password", "value": KEY},
     {"prop": "password", "value": KEY},
@@ -76,6 +80,8 @@ HARMLESS = [
     ],
 ]
 LEFT_ALONE = [
+    "The password comes from vault2x every day",
+    "credentials: see docs/login / setup2b",
     "from .oauth2 import OAuth2PasswordBearer as OAuth2PasswordBearer",
     "typedef CARD8\t*CARD8Ptr;\n    CARD8   dri2ReqType;\n",
     "struct SEC_PKCS12SecretStr {\n    SEC_PKCS12Secret  secretAdditional;\n}",
