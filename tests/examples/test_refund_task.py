@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ TASK = Path(__file__).resolve().parents[2] / "examples/refund_task/task.yaml"
 @pytest.fixture(autouse=True)
 def _own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AGENTTRACE_STORE", str(tmp_path / "traces.db"))
+    # Each test forgets the tools that were decorated before it: what decorates them has to be imported anew.
+    monkeypatch.delitem(sys.modules, "refund_desk", raising=False)
 
 
 def test_the_task_runs_offline_and_its_metrics_are_those_of_the_runs() -> None:
