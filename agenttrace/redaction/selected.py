@@ -23,7 +23,7 @@ _ITEM = re.compile(
     rf"""(?i)\A\s*(?:(?P<before>.*\S)\s+(?:as\s+)?)?(?:["`\[]?{_NAME}["`\]]?\.)*["`\[]?(?P<name>{_NAME})["`\]]?\s*\Z""",
     re.DOTALL,
 )
-_LONGEST_STATEMENT, _LONGEST_ROWS, _MOST_ROWS = 20_000, 100_000, 10_000
+_LONGEST_STATEMENT, _LONGEST_ROWS, _MOST_ROWS = 8_000, 100_000, 10_000
 
 
 _MAY_SELECT = re.compile(r"(?i)\b(?:select|returning)\s")
