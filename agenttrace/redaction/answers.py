@@ -13,7 +13,7 @@ from agenttrace.redaction.shape_search import looks_random
 from agenttrace.redaction.tables import is_list
 from agenttrace.redaction.values import is_made_up
 
-_DIGIT = re.compile(r"\d")
+_DIGIT = re.compile(r"[0-9]")
 _WITH_DIGIT = re.compile(r"(?:[A-Za-z]\d|\d[A-Za-z])")
 _OF_NUMBERS = re.compile(r"(?i)pin|code|otp")
 _NUMBER = re.compile(r"\d{4,8}")
@@ -43,13 +43,13 @@ def without_answers(messages: list[Any], items: list[Any], names: Names, taken_o
 
 
 def _may_have_answer(messages: Sequence[Any]) -> bool:
-    """Returns False for most conversations: none of their messages is short and has a digit."""
+    """Returns False for most conversations: none of their messages is short and has a digit at its end."""
     for message in messages:
         if type(message) is not dict or "content" not in message:
             return True
         text = message["content"]
         if type(text) is str:
-            if len(text) <= _LONGEST_ANSWER and _DIGIT.search(text) is not None:
+            if len(text) <= _LONGEST_ANSWER and _DIGIT.search(text.rstrip().rpartition(" ")[2]) is not None:
                 return True
         elif text is not None:
             return True
