@@ -21,6 +21,8 @@ from agenttrace.core.text import printable, short_line
 
 _REASON = 300
 _REPR = 120
+_SHOWN = frozenset({str, int, float, bool, type(None)})
+"""What shows itself: the repr of another value may take for ever."""
 """Characters of a reason in a score's line."""
 
 Outcome = Literal["passed", "failed", "skipped", "errored"]
@@ -101,7 +103,8 @@ class Score:
             raise ValueError(f"a score's reason is a text, got {kind} from {name!r}")
         number = _plain(value)  # what a number of another class says of its order may be anything
         if not 0 <= number <= 1:
-            raise ValueError(f"a score must be a number from 0 to 1, got {value!r} from {name!r}")
+            got = repr(value) if type(value) in _SHOWN else type(value).__name__
+            raise ValueError(f"a score must be a number from 0 to 1, got {got} from {name!r}")
         value = number
         passed = value <= threshold if lower_is_better else value >= threshold
         if threshold != threshold:  # NaN, with which nothing ever passes

@@ -67,10 +67,17 @@ _OTHER_CALLS = frozenset(
 def may_ask(arguments: Iterable[Any]) -> bool:
     """Returns False for most arguments that ask for no secret: told in a few steps."""
     for text in arguments:
-        if type(text) is not str:
-            if isinstance(text, (str, list, tuple)) or (type(text) is dict and may_ask(text.values())):
+        kind = type(text)
+        if kind is str:
+            if len(text) >= _SHORTEST and _has_sign(text.lower()):
                 return True
-        elif len(text) >= _SHORTEST and _has_sign(text.lower()):
+        elif kind is dict:
+            if may_ask(text.values()):
+                return True
+        elif kind is list or kind is tuple:
+            if may_ask([item for item in text[:_MOST_TEXTS] if type(item) is str]):
+                return True
+        elif isinstance(text, str):
             return True
     return False
 
@@ -95,7 +102,7 @@ def asked_for(call: str, arguments: Iterable[Any], names: Names) -> str:
     first = next(iter(words_of(call.rpartition(".")[2])), "")
     if first in _OTHER_CALLS:
         return ""
-    for text in islice(_texts(arguments), _MOST_TEXTS):
+    for text in islice(texts_of(arguments), _MOST_TEXTS):
         if len(text) <= _LONGEST_ASKED and _has_sign(text.lower()):
             name = asked_by(text.strip(), names)
             if name:
@@ -103,7 +110,8 @@ def asked_for(call: str, arguments: Iterable[Any], names: Names) -> str:
     return ""
 
 
-def _texts(arguments: Iterable[Any]) -> Iterator[str]:
+def texts_of(arguments: Iterable[Any]) -> Iterator[str]:
+    """The texts among arguments, also those of mappings; of a list one line."""
     for argument in arguments:
         if isinstance(argument, str):
             yield argument

@@ -7,6 +7,7 @@ from typing import Any
 
 from agenttrace.redaction.names import words_of
 from agenttrace.redaction.naming import Names
+from agenttrace.redaction.owners import says_whose
 from agenttrace.redaction.result_words import is_word
 
 _RETURN = frozenset(
@@ -34,29 +35,6 @@ _TAKE = frozenset(
         *("provide", "send", "share", "encrypt", "hash", "import", "upload", "configure", "replace", "try"),
     }
 )
-_OF_OTHERS = frozenset(
-    {
-        *(
-            "name",
-            "user",
-            "username",
-            "login",
-            "email",
-            "mail",
-            "account",
-            "id",
-            "key",
-            "service",
-            "path",
-            "url",
-        ),
-        *("uri", "host", "hostname", "provider", "env", "environment", "region", "version", "type", "kind"),
-        *("label", "description", "project", "site", "domain", "role", "scope", "scopes", "owner", "tenant"),
-        *("namespace", "vault", "expires", "expiry", "ttl", "at", "date", "time", "reason", "comment", "tag"),
-        *("tags", "device", "client", "app", "application", "arn", "title", "hint", "algorithm"),
-    }
-)
-"""Last words of parameters that say whose secret it is, and of which kind."""
 
 
 def returned_secret(call: str, names: Names) -> str:
@@ -75,11 +53,6 @@ def is_taken(parameter: str, value: Any, parameters: int) -> bool:
     if type(value) is not str or not is_word(value):
         return False
     return not says_whose(parameter) or (parameters == 1 and words_of(parameter)[-1] == "key")
-
-
-def says_whose(name: str) -> bool:
-    """Returns True for a name under which stands whose secret it is, or of which kind: ``user_id``."""
-    return (words_of(name) or [""])[-1] in _OF_OTHERS
 
 
 def without_taken(inputs: Mapping[str, Any], secret: str, clean: Callable[[str, Any], Any]) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.brackets import end_of_brackets, is_code, mapping_at
-from agenttrace.redaction.given import says_whose
 from agenttrace.redaction.naming import Names, may_be_word
+from agenttrace.redaction.owners import says_whose
 from agenttrace.redaction.values import (
     is_made_up,
     is_name_in_code,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from agenttrace.core.marks import REDACTED
+from agenttrace.redaction.answers import begin_of_answer
 from agenttrace.redaction.asked import asked_by
 from agenttrace.redaction.beside import reads_as_key
 from agenttrace.redaction.generated import is_generated
@@ -22,6 +23,10 @@ _ANSWER = re.compile(
     r"""(?P<value>[^\s`*"'#-][^\s`"']{3,200}+)[ \t]*(?=\r?\n|\Z)"""
 )
 """What is answered on the next line, *User: …*."""
+_LINE_OF_ANSWER = re.compile(
+    r"\r?\n(?:[ \t]*\r?\n)?(?:[*]{0,2}[A-Za-z][\w ]{0,20}[*]{0,2}:[*]{0,2}[ \t]{1,4}|>[ ]?)"
+    r"(?P<line>[^\r\n]{4,200})"
+)
 _PROMPT = re.compile(
     r"[ \t]{0,8}(?:[\w.@~:/\[\] -]{0,60}\$|[^\s#]{1,60}[#%]|>>>|In \[\d{1,4}\]:|PS [^>\n]{0,60}>)[ \t]+"
     r"(?P<asked>\S.*)"
@@ -83,7 +88,14 @@ def _line_below(text: str, label: str, stop: int, *, is_prompt: bool) -> tuple[i
         pattern = _BELOW
     elif pattern is _ANSWER and not (label.endswith("?") or _REQUEST.search(label)):
         return None
-    word = pattern.match(text, stop - (text[stop - 1] == "\r"))
+    end = stop - (text[stop - 1] == "\r")
+    asks = label.endswith(("?", ":")) or _REQUEST.search(label) is not None
+    word = pattern.match(text, end)
+    if word is None and asks and not is_prompt:
+        answer = _LINE_OF_ANSWER.match(text, end)
+        begin = -1 if answer is None else begin_of_answer(answer["line"])
+        if answer is not None and begin >= 0:
+            return answer.start("line") + begin, answer.end("line")
     if word is None or REDACTED in word["value"]:
         return None
     value = word["value"].rstrip(".")

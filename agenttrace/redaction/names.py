@@ -159,7 +159,7 @@ NAMES: tuple[NameRule, ...] = (
             "adyen plaid twilio sendgrid mailgun mailchimp postmark resend brevo slack discord telegram github gitlab "
             "bitbucket npm pypi docker sentry datadog dd newrelic grafana honeycomb logfire rollbar bugsnag "
             "cloudflare fastly vercel netlify heroku fly railway supabase firebase algolia elastic mongodb "
-            "mongo redis rediscloud snowflake databricks airtable notion jira hubspot salesforce shopify "
+            "mongo redis rediscloud snowflake databricks airtable notion hubspot salesforce shopify "
             "zendesk intercom amplitude mixpanel posthog mapbox googlemaps openweather alphavantage "
             "polygon finnhub binance coinbase kraken twitter facebook instagram linkedin tiktok youtube spotify steam "
             "elevenlabs deepgram assemblyai stability replicate rapidapi"

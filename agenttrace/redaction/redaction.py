@@ -35,6 +35,7 @@ from agenttrace.redaction.lines import without_joined
 from agenttrace.redaction.names import NameRule, own_name, plain, rule_of
 from agenttrace.redaction.options import Level, OwnShape, asks_for_cards, checked, own_shapes
 from agenttrace.redaction.other_forms import may_have_others, without_others
+from agenttrace.redaction.owners import is_token_of_text
 from agenttrace.redaction.pages import may_be_page, without_secrets_of_page
 from agenttrace.redaction.pairs import (
     NAMED_BESIDE,
@@ -257,7 +258,7 @@ class Redaction:
                         name += "'"
                 else:
                     name = key
-                is_word = key == "token" and "logprob" in value  # of a model's vocabulary
+                is_word = key == "token" and is_token_of_text(value)
                 items[name] = self.inside(item) if is_word else self._item(key, item)
             if may_be_entry(value):
                 without_beside(value, items, self, self.taken_out)

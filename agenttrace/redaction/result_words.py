@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from agenttrace.core.marks import REDACTED
+from agenttrace.redaction.json_text import without_secrets_of_data
 from agenttrace.redaction.tables import is_list
 from agenttrace.redaction.values import is_made_up
 
@@ -19,8 +21,13 @@ RESULTS = frozenset(
 LONGEST_RESULT = 200
 _SHORTEST, _SHORTEST_OF_LETTERS = 4, 12
 """Letters of a word; shorter ones of letters alone are words of a language."""
-_MOST_ITEMS, _DEEPEST = 10, 4
+_MOST_ITEMS, _DEEPEST = 10, 6
 _CONTAINERS = frozenset({dict, list, tuple})
+_LONGEST_SPELLED = 20_000
+_LABELLED = re.compile(
+    r"(?im)(?P<label>^[ \t]{0,8}(?:std ?out|output|result|value|key|token|secret|answer|response)"
+    r"[ \t]{0,4}[:=]\s{1,8})(?P<word>\S{4,200})(?=[ \t]*\r?$)"
+)
 _FILE = re.compile(r"[\w./-]+\.[A-Za-z]{1,5}(?::\d+)*")
 
 
@@ -30,7 +37,8 @@ def may_be_given(output: Any) -> bool:
         if " " not in output:
             size = len(output)
             return size >= _SHORTEST and (size >= _SHORTEST_OF_LETTERS or not output.isalpha())
-        return "\n" in output or "|" in output or "," in output or "\t" in output
+        is_told = "\n" in output or "|" in output or "," in output or "\t" in output
+        return is_told or output[:1] == "{" or ": " in output
     return type(output) in _CONTAINERS
 
 
@@ -38,7 +46,7 @@ def holds_word(output: Any, levels: int = _DEEPEST) -> bool:
     """Returns True for a result that is one made-up word, or has one."""
     kind = type(output)
     if kind is str:
-        return is_word(output)
+        return is_word(output) or (levels > 0 and without_words(output, _hidden, levels) != output)
     if levels and kind is dict:
         return any(holds_word(output[key], levels - 1) for key in output.keys() & RESULTS)
     if levels and is_list(output):
@@ -48,16 +56,36 @@ def holds_word(output: Any, levels: int = _DEEPEST) -> bool:
 
 def without_words(output: Any, clean: Callable[[str], Any], levels: int = _DEEPEST) -> Any:
     """The result with what `clean` makes of each of its made-up words; the same object where it has none."""
+    if type(output) is str:
+        if is_word(output):
+            return clean(output)
+        return _without_spelled(output, clean, levels - 1) if levels > 0 else output
     if not holds_word(output, levels):
         return output
-    if type(output) is str:
-        return clean(output)
     if type(output) is dict:
         return {
             key: without_words(item, clean, levels - 1) if key in RESULTS else item
             for key, item in output.items()
         }
     return [without_words(item, clean, levels - 1) for item in output]
+
+
+def _without_spelled(text: str, clean: Callable[[str], Any], levels: int) -> str:
+    """A text that spells data, or has a word after a label, ``stdout: …``, without these words."""
+    if len(text) > _LONGEST_SPELLED:
+        return text
+    if text.lstrip()[:1] in ("{", "[", "("):
+        return without_secrets_of_data(text, lambda data: without_words(data, clean, levels))[0]
+    return _LABELLED.sub(lambda label: _cleaned(label, clean), text)
+
+
+def _cleaned(label: re.Match[str], clean: Callable[[str], Any]) -> str:
+    word = label["word"]
+    return f"{label['label']}{clean(word)}" if is_word(word) else label[0]
+
+
+def _hidden(_: str) -> str:
+    return REDACTED
 
 
 def is_word(text: str) -> bool:

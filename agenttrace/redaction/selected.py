@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from operator import is_
 from typing import Any, NamedTuple
 
 from agenttrace.core.marks import REDACTED
+from agenttrace.redaction.asked import texts_of
 from agenttrace.redaction.json_text import without_secrets_of_data
 from agenttrace.redaction.naming import Names
 from agenttrace.redaction.result_words import RESULTS
@@ -23,6 +25,7 @@ _ITEM = re.compile(
     rf"""(?i)\A\s*(?:(?P<before>.*\S)\s+(?:as\s+)?)?(?:["`\[]?{_NAME}["`\]]?\.)*["`\[]?(?P<name>{_NAME})["`\]]?\s*\Z""",
     re.DOTALL,
 )
+_MOST_TEXTS = 20
 _LONGEST_STATEMENT, _LONGEST_ROWS, _MOST_ROWS = 8_000, 100_000, 10_000
 
 
@@ -38,8 +41,8 @@ class Selected(NamedTuple):
 
 def selected(arguments: Iterable[Any], names: Names) -> Selected | None:
     """The secret columns of the first statement among arguments that has one."""
-    for text in arguments:
-        if isinstance(text, str) and _MAY_SELECT.search(text) is not None:
+    for text in islice(texts_of(arguments), _MOST_TEXTS):
+        if _MAY_SELECT.search(text) is not None:
             for pattern in (_SELECT, _RETURNING):
                 statement = pattern.search(text[:_LONGEST_STATEMENT])
                 if statement is not None:

@@ -398,6 +398,13 @@ SHAPES: tuple[Shape, ...] = (
         replacement=rf"\1{REDACTED}@",
     ),
     Shape(
+        "hash of a password",
+        "crypt(5), htpasswd, PHC",
+        ("$1$", "$2a$", "$2b$", "$2y$", "$5$", "$6$", "$y$", "$apr1$", "$argon2"),
+        re.compile(r"\$(?:1|2[aby]|5|6|y|apr1|argon2(?:id?|d))\$[\w./$=,+-]{16,200}"),
+        0,
+    ),
+    Shape(
         "token alone in a URL",
         "GitHub, Gitea",
         ("://",),

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from agenttrace.core.json_reader import InvalidJSON, lenient_json
+from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.asked import asked_for, may_ask
 from agenttrace.redaction.given import returned_secret
 from agenttrace.redaction.naming import Names
-from agenttrace.redaction.result_words import holds_word, without_words
+from agenttrace.redaction.result_words import without_words
+from agenttrace.redaction.selected import selected, without_selected
 from agenttrace.redaction.tables import is_list
 
 _IDS = ("tool_call_id", "tool_use_id", "call_id", "toolUseId", "toolCallId", "id")
@@ -45,13 +47,12 @@ def may_have_results(keys: Collection[str], mappings: Iterable[Mapping[str, Any]
 
 def holds_results(messages: Sequence[Any], names: Names) -> bool:
     """Returns True if one of the messages has the result of a tool that is a secret."""
-    return any(True for _ in _secret_results(messages, names))
+    return any(True for _ in _secret_results(messages, names, lambda _: REDACTED))
 
 
 def without_results(messages: list[Any], items: list[Any], names: Names, taken_out: Any) -> None:
     """Put what `taken_out` makes of secret words of results in their place in `items`, the clean copies."""
-    for (number, *path), name in list(_secret_results(messages, names)):
-        clean = partial(without_words, clean=partial(_hidden, name, names, taken_out))
+    for (number, *path), clean in list(_secret_results(messages, names, taken_out)):
         items[number] = _changed(items[number], path, clean)
 
 
@@ -70,8 +71,10 @@ def _changed(item: Any, path: Sequence[Any], clean: Any) -> Any:
     return copy
 
 
-def _secret_results(messages: Sequence[Any], names: Names) -> Iterator[tuple[_Path, str]]:
-    """The ways to the results that have a made-up word which their call asks for, with the secret's name."""
+def _secret_results(
+    messages: Sequence[Any], names: Names, taken_out: Any
+) -> Iterator[tuple[_Path, Callable[[Any], Any]]]:
+    """The ways to the results that have what their call asks for, each with what takes it out."""
     if not any(type(one) is dict for one in messages[:_MOST_MESSAGES]):
         return
     called: dict[str, tuple[str, Any]] = {}
@@ -83,10 +86,19 @@ def _secret_results(messages: Sequence[Any], names: Names) -> Iterator[tuple[_Pa
                 called.update(dict.fromkeys((*ids, name), (name, arguments)))
             call = next((called[one] for one in (*ids, name) if one in called), (name, None))
             key = next((key for key in _CONTENTS if key in part), None)
-            if key is not None and call[0] and (ids or path[-1] in _RESPONSES) and holds_word(part[key]):
-                secret = returned_secret(call[0], names) or asked_for(call[0], _values(call[1]), names)
-                if secret:
-                    yield (*path, key), secret
+            if key is not None and call[0] and (ids or path[-1] in _RESPONSES):
+                clean = _cleaner(call[0], _values(call[1]), names, taken_out)
+                if clean is not None and clean(part[key]) != part[key]:
+                    yield (*path, key), clean
+
+
+def _cleaner(call: str, arguments: list[Any], names: Names, taken_out: Any) -> Callable[[Any], Any] | None:
+    """What takes the secret out of a result that a call asks for; None where it asks for none."""
+    columns = selected(arguments, names)
+    if columns is not None:
+        return partial(without_selected, columns=columns, names=names, taken_out=taken_out)
+    secret = returned_secret(call, names) or asked_for(call, arguments, names)
+    return partial(without_words, clean=partial(_hidden, secret, names, taken_out)) if secret else None
 
 
 def _parts(message: Any, path: _Path, levels: int) -> Iterator[tuple[_Path, dict[str, Any]]]:

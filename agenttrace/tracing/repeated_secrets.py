@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any
 
+from agenttrace.core import semconv
 from agenttrace.core.jsonable import clean
 from agenttrace.core.limits import Limits
 from agenttrace.core.span import Span
 from agenttrace.redaction import Redaction
 from agenttrace.redaction.given import is_taken
 from agenttrace.redaction.pairs import may_be_named_beside
-from agenttrace.redaction.repeated import secret_texts, taken_out_of, without_repeated_in
+from agenttrace.redaction.repeated import secret_texts, taken_out_of, without_repeated, without_repeated_in
+from agenttrace.redaction.streamed import without_split
 from agenttrace.redaction.values import is_made_up
 from agenttrace.tracing.freeze import Frozen, thaw
 from agenttrace.tracing.observed_function import ObservedFunction
@@ -70,7 +72,10 @@ def take_out_repeated(record: Record, span: Span, secrets: Collection[str], *, i
 
 
 def _take_out(secrets: Collection[str], span: Span) -> None:
-    """Take the secrets of a call out of what its span repeats."""
+    """Take the secrets of a call out of what its span repeats, also in the pieces of a stream."""
+    if semconv.ITEMS in span.attributes and type(span.output) is list:
+        made_up = set(filter(is_made_up, secrets))
+        span.output = without_split(span.output, lambda text: without_repeated(text, made_up))
     span.output = without_repeated_in(span.output, secrets)
     span.attributes = without_repeated_in(span.attributes, secrets)
     span.name = str(without_repeated_in(span.name, secrets))

@@ -21,7 +21,7 @@ LONGER = {
     "core/report.py": 420,  # one value with its whole surface
     "core/snapshot.py": 420,  # one walk, each kind of value in a method
     "redaction/redaction.py": 440,  # all that is done with a value, each step in a line
-    "redaction/shapes.py": 490,  # one table
+    "redaction/shapes.py": 500,  # one table
     "core/protocols.py": 590,  # so does every extension point
 }
 FUNCTION_CEILING = 50
