@@ -243,3 +243,33 @@ class TestARepeatedSecret:
             agent["log_in"]("ann", "swordfish")
             agent["note"]("a swordfish")
         assert captured.trace.spans[1].output == {"text": "a swordfish"}
+
+    def test_is_hidden_in_errors_of_calls_after_it(self, tracer, agent):
+        @tracer.observe(span_type="tool")
+        def fails():
+            raise ValueError(f"the door is shut to {SECRET}")
+
+        with tracer.capture() as captured:
+            agent["log_in"]("ann", SECRET)
+            with pytest.raises(ValueError, match="shut"):
+                fails()
+        assert captured.trace.spans[1].error.message == "the door is shut to [redacted]"
+
+    def test_is_no_id_by_which_traces_are_found(self, tracer, tmp_path):
+        @tracer.observe(span_type="tool")
+        def load(session):
+            return {"of": session}
+
+        @tracer.observe(span_type="agent")
+        def run(task):
+            tracer.set_session_id("sess-4f3a2b1c")
+            tracer.set_customer_id("cust-9x8y7z")
+            load("sess-4f3a2b1c")
+            return "sess-4f3a2b1c"
+
+        run("go on")
+        tracer.flush()
+        (summary,) = tracer.store.traces()
+        trace = tracer.store.trace(summary.trace_id)
+        assert (trace.session_id, trace.customer_id) == ("sess-4f3a2b1c", "cust-9x8y7z")
+        assert trace.root.output == "sess-4f3a2b1c"
