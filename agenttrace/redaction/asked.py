@@ -37,6 +37,7 @@ _OF_COMMAND = re.compile(
 """What else commands name: ``terraform output -raw db_password``."""
 _PROGRAMS = re.compile(
     r"""(?:\A|[;&|(]\s*)(?:pass\ (?:show\ )?[\w./-]+|op\ (?:read|item\ get)\ .*
+    |aws\ ecr\ get-login-password.*|aws\ ssm\ get-parameters?\ .*--with-decryption.*
     |aws\ secretsmanager\ get-secret-value\ .*--output\ text.*
     |gcloud\ secrets\ versions\ access\ .*
     |gcloud\ auth\ (?:application-default\ )?print-\w+-token.*

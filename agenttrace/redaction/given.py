@@ -64,6 +64,9 @@ def without_taken(inputs: Mapping[str, Any], secret: str, clean: Callable[[str, 
 
 
 def _secret_after(verbs: frozenset[str], call: str, names: Names) -> str:
-    verb, *rest = words_of(call.rpartition(".")[2]) or [""]
-    secret = "_".join(rest)
-    return secret if verb in verbs and secret and names.is_secret(secret) else ""
+    words = words_of(call.rpartition(".")[2])
+    for place, word in enumerate(words[:-1]):  # behind a server's or vendor's name: ``vault_get_secret``
+        secret = "_".join(words[place + 1 :])
+        if word in verbs and names.is_secret(secret):
+            return secret
+    return ""

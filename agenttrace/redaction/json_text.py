@@ -39,7 +39,10 @@ _PLACES = (
 )
 """What data has in which a name is a value: a list, or an entry with its value beside it."""
 _STATEMENTS = ("insert ", "update ", "select ", "delete ", "alter ", "create ")
-_OF_TOOLS = ("tool_call", "tool_use", "toolresult", "call_id", "functionresponse", "function_response")
+_OF_TOOLS = (
+    *("tool_call", "tool_use", "toolresult", "call_id"),
+    *("functioncall", "function_call", "functionresponse", "function_response"),
+)
 """What messages with the result of a tool have, by whose call it is a secret."""
 _BEGIN = re.compile(r"""(?<![\w"'\])])[\[{(](?=\s*["'\[{(\w-])""")
 _MOST_READ = 4

@@ -256,6 +256,8 @@ def keys_beside(value: Mapping[str, Any], names: Names) -> list[str]:
         keys.append("input")
     if value.get("kind") == "Secret" and names.is_secret("secret"):  # of Kubernetes
         keys += [key for key in ("data", "stringData") if type(value.get(key)) is dict]
+    if value.get("Type") == "SecureString" and names.is_secret("secret"):  # of a parameter of AWS
+        keys.append("Value")
     name = value.get("name")
     if type(name) is str and "/secrets/" in name and names.is_secret("secret"):  # of Google's Secret Manager
         keys += [key for key in ("payload",) if type(value.get(key)) is dict]

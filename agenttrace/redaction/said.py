@@ -43,7 +43,8 @@ _TO = re.compile(r"""["'`]?\s++to\s++["'`]?(?P<value>[^\s"'`]{4,200})""")
 _OF = (
     r"""\s++(?:for|of)\s++(?:the\s++)?(?:key\s++)?(?:["'][^"'\n]{1,80}["']|[^\s:="']{1,40}(?:\s[^\s:="']{1,20}){0,3}?)"""
     r"""|[ \t]{1,3}\([^()\n"']{1,40}\)|\s++(?:is|was)\s++generated\s++for\s++[^\s:="']{1,80}"""
-    r"""|[ ](?:provided|supplied|specified|received|used|entered)(?=:)|[ ]\d{1,2}(?=:)"""
+    r"""|[ ](?:provided|supplied|specified|received|used|entered|created|generated|issued)(?=:)"""
+    r"""|[ ](?:reset|updated)(?=:)|[ ]\d{1,2}(?=:)"""
 )
 """Whose it is, and what became of it: ``password for admin``, ``password (admin)``, *key provided: …*."""
 _EQUALS = r"(?:toBe|to(?:Strict)?Equal|equals?(?:IgnoreCase)?|eql?|isEqualTo|is_equal_to)"

@@ -9,15 +9,16 @@ from typing import Any
 from agenttrace.core.json_reader import InvalidJSON, lenient_json
 from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.asked import asked_for, may_ask
-from agenttrace.redaction.given import returned_secret
+from agenttrace.redaction.given import returned_secret, taken_secret, without_taken
+from agenttrace.redaction.json_text import without_secrets_of_data
 from agenttrace.redaction.naming import Names
 from agenttrace.redaction.result_words import without_words
 from agenttrace.redaction.selected import selected, without_selected
 from agenttrace.redaction.tables import is_list
 
 _IDS = ("tool_call_id", "tool_use_id", "call_id", "toolUseId", "toolCallId", "id")
-OF_RESULTS = frozenset({*_IDS[:-1], "functionResponse", "function_response"})
-"""One of these is in each result that is looked for."""
+OF_RESULTS = frozenset({*_IDS[:-1], "functionResponse", "function_response", "arguments", "args", "input"})
+"""One of these is in each result, and each call, that is looked for."""
 _NAMES = ("name", "tool_name", "toolName")
 _ARGUMENTS = ("arguments", "args", "input", "parameters")
 _CONTENTS = ("content", "output", "response", "result")
@@ -84,12 +85,29 @@ def _secret_results(
             ids = [part[key] for key in _IDS if type(part.get(key)) is str]
             if name and arguments is not None:
                 called.update(dict.fromkeys((*ids, name), (name, arguments)))
+                secret = taken_secret(name, names)
+                place_of = next((key for key in _ARGUMENTS if part.get(key) is not None), "")
+                hide = partial(_without_arguments, secret=secret, names=names, taken_out=taken_out)
+                if secret and hide(arguments) != arguments:
+                    yield (*path, place_of), hide
             call = next((called[one] for one in (*ids, name) if one in called), (name, None))
             key = next((key for key in _CONTENTS if key in part), None)
             if key is not None and call[0] and (ids or path[-1] in _RESPONSES):
                 clean = _cleaner(call[0], _values(call[1]), names, taken_out)
                 if clean is not None and clean(part[key]) != part[key]:
                     yield (*path, key), clean
+
+
+def _without_arguments(arguments: Any, secret: str, names: Names, taken_out: Any) -> Any:
+    """The arguments of a call that is given a secret, without it, also where they are JSON as text."""
+    if isinstance(arguments, str):
+        if len(arguments) > _LONGEST_ARGUMENTS:
+            return arguments
+        hide = partial(_without_arguments, secret=secret, names=names, taken_out=taken_out)
+        return without_secrets_of_data(arguments, hide)[0]
+    if not isinstance(arguments, dict):
+        return arguments
+    return without_taken(arguments, secret, lambda name, word: _hidden(name, names, taken_out, word))
 
 
 def _cleaner(call: str, arguments: list[Any], names: Names, taken_out: Any) -> Callable[[Any], Any] | None:

@@ -100,6 +100,7 @@ TAKEN = [
     ("change_password", {"user": "ann", "old": "x1y2z3w4", "new": SECRET}),
     ("add_credential", {"service": "stripe", "value": SECRET}),
     ("vault.setToken", {"value": SECRET}),
+    ("mcp__vault__set_secret", {"name": "stripe", "value": SECRET}),
 ]
 RETURNED = [
     ("get_secret", {"name": "stripe", "value": SECRET}),
@@ -108,6 +109,11 @@ RETURNED = [
     ("get_credentials", ("ann", SECRET)),
     ("generate_token", (SECRET, 3600)),
     ("get_password", SECRET),
+    ("mcp__onepassword__get_password", {"value": SECRET}),
+    ("vault_get_secret", SECRET),
+    ("aws_get_secret_value", {"value": SECRET}),
+    ("github_create_token", SECRET),
+    ("get_parameter", {"Parameter": {"Name": "/prod/stripe", "Type": "SecureString", "Value": SECRET}}),
     ("read_password", f"{SECRET}\n"),
 ]
 KEPT = [
@@ -116,6 +122,8 @@ KEPT = [
     ("get_secret", {"name": "stripe2"}, {"name": "stripe2", "version": "v12"}),
     ("change_password", {"user_id": "ann1990"}, "password changed"),
     ("set_city", {"value": "Paris2e"}, None),
+    ("forget_password", {"user": "ann1990"}, "abc12345"),
+    ("get_password_page", {"number": 3}, "abc12345"),
 ]
 
 
@@ -191,6 +199,41 @@ def test_what_else_such_calls_have_stays(tracer, name, arguments, result):
         tracer.observe(function, name=name, span_type="tool")(**arguments)
     (span,) = captured.trace.spans
     assert (span.input, span.output) == (arguments, result)
+
+
+CALLS = [
+    {"tool_calls": [{"id": "c1", "function": {"name": "NAME", "arguments": "JSON"}}]},
+    {"content": [{"type": "tool_use", "id": "c1", "name": "NAME", "input": "DICT"}]},
+    {"tool_calls": [{"name": "NAME", "args": "DICT", "id": "c1"}]},
+    {"parts": [{"functionCall": {"name": "NAME", "args": "DICT"}}]},
+]
+
+
+def filled(form, name, arguments):
+    if isinstance(form, dict):
+        return {key: filled(item, name, arguments) for key, item in form.items()}
+    if isinstance(form, list):
+        return [filled(item, name, arguments) for item in form]
+    return {"NAME": name, "JSON": json.dumps(arguments), "DICT": arguments}.get(form, form)
+
+
+@pytest.mark.parametrize("form", CALLS)
+def test_what_a_call_in_a_message_is_given_is_hidden(tracer, stored, form):
+    answer = {"role": "assistant", **filled(form, "change_password", {"user": "ann", "new": SECRET})}
+    tracer.observe(lambda messages: answer, name="model", span_type="llm")([answer])
+    with tracer.capture() as captured:
+        tracer.observe(lambda messages: answer, name="model", span_type="llm")([answer])
+    assert SECRET not in str((captured.trace.spans[0].input, captured.trace.spans[0].output))
+    assert SECRET not in Redaction().text("x", json.dumps(answer))
+    text = stored()
+    assert SECRET not in text
+    assert "ann" in text
+
+
+@pytest.mark.parametrize("form", CALLS)
+def test_other_arguments_in_messages_stay(form):
+    answer = [{"role": "assistant", **filled(form, "find_city", {"token_count": 5, "value": "Paris2x9"})}]
+    assert Redaction().inside(answer) == answer
 
 
 class TestARepeatedSecret:

@@ -42,6 +42,8 @@ KEYS = [
     "API Key\n{}\nCopy",
     "Access Token\n{}",
     "Unseal Key 1: {}",
+    "API key created: {}",
+    "Token generated: {}",
     "https://{}@dev.azure.com/x",
     "CREATE SECRET s (TYPE S3, KEY_ID 'x', SECRET '{}')",
     "fly secrets set STRIPE={}",
