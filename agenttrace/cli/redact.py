@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -20,6 +20,7 @@ from agenttrace.core.query import Query
 from agenttrace.redaction import Redaction
 from agenttrace.redaction.options import LEVELS, Level
 from agenttrace.redaction.repeated import (
+    IDS,
     secret_texts,
     taken_out_of,
     without_repeated,
@@ -175,6 +176,7 @@ def _cleaner(redaction: Redaction) -> Clean:
                 arguments = row["input"] if type(row["input"]) is dict else None
                 row["output"] = without_given("", arguments, row["output"], redaction)
                 secrets |= taken_out_of(old["output"], row["output"])
+        secrets.difference_update(_ids(rows))
         known.update(islice(secrets, max(_MOST_KNOWN - len(known), 0)))
         repeated = secrets or known
         cleaned = [
@@ -189,6 +191,14 @@ def _cleaner(redaction: Redaction) -> Clean:
         return cleaned
 
     return clean
+
+
+def _ids(rows: Iterable[Row]) -> Iterator[Any]:
+    """The ids by which the traces of some spans are found."""
+    for row in rows:
+        rest = row.get("rest")
+        attributes = rest.get("attributes") if type(rest) is dict else None
+        yield from (attributes[key] for key in IDS if key in attributes) if type(attributes) is dict else ()
 
 
 def _with_stream_joined(redaction: Redaction, row: Row) -> Row:

@@ -18,8 +18,6 @@ _WITH_DIGIT = re.compile(r"(?:[A-Za-z]\d|\d[A-Za-z])")
 _OF_NUMBERS = re.compile(r"(?i)pin|code|otp")
 _NUMBER = re.compile(r"\d{4,8}")
 _LONGEST_ANSWER, _LONGEST_LEAD = 200, 60
-
-
 _Path = tuple[int | str, ...]
 _CONTENTS = ("content", "parts", "text", "message", "value")
 """Under what a message has its text, or its parts, for OpenAI, Anthropic, Gemini and OpenTelemetry."""
@@ -108,10 +106,6 @@ def _text_of_part(part: Any, place: int) -> tuple[str, _Path]:
     return ("", ()) if key is None else (part[key], (place, key))
 
 
-def _may_answer(text: str) -> bool:
-    return begin_of_answer(text) >= 0
-
-
 def begin_of_answer(text: str) -> int:
     """Where in a message the one word begins that answers, which ends it: *Sure, it's …*; -1 for none."""
     if not 0 < len(text) <= _LONGEST_ANSWER:
@@ -130,7 +124,7 @@ def begin_of_answer(text: str) -> int:
 
 
 def _is_answer(question: str, answer: str, names: Names) -> bool:
-    if not _may_answer(answer):
+    if begin_of_answer(answer) < 0:
         return False
     name = asked_name(question, names)
     if name == "" or (answer.strip().isdigit() and _OF_NUMBERS.search(name) is None):

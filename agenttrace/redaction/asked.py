@@ -62,7 +62,7 @@ _OTHER_CALLS = frozenset(
         " summarize define index",
     )
 )
-"""First words of calls that return something else of what they are given: an id, a place, a number."""
+"""Words in the names of calls that return something else of what they are given: an id, a place, a number."""
 
 
 def may_ask(arguments: Iterable[Any]) -> bool:
@@ -100,10 +100,9 @@ def _has_sign(lowered: str) -> bool:
 
 def asked_for(call: str, arguments: Iterable[Any], names: Names) -> str:
     """The name of the secret that the arguments of a call ask for; an empty one where they do not."""
-    first = next(iter(words_of(call.rpartition(".")[2])), "")
-    if first in _OTHER_CALLS:
+    if not _OTHER_CALLS.isdisjoint(words_of(call.rpartition(".")[2])):
         return ""
-    for text in islice(texts_of(arguments), _MOST_TEXTS):
+    for text in texts_of(arguments):
         if len(text) <= _LONGEST_ASKED and _has_sign(text.lower()):
             name = asked_by(text.strip(), names)
             if name:
@@ -112,7 +111,11 @@ def asked_for(call: str, arguments: Iterable[Any], names: Names) -> str:
 
 
 def texts_of(arguments: Iterable[Any]) -> Iterator[str]:
-    """The texts among arguments, also those of mappings; of a list one line."""
+    """The first texts among arguments, also those of mappings; of a list one line."""
+    return islice(_all_texts(arguments), _MOST_TEXTS)
+
+
+def _all_texts(arguments: Iterable[Any]) -> Iterator[str]:
     for argument in arguments:
         if isinstance(argument, str):
             yield argument

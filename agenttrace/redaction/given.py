@@ -19,20 +19,9 @@ _RETURN = frozenset(
 _TAKE = frozenset(
     {
         *("set", "store", "save", "create", "add", "put", "update", "change", "reset", "rotate", "register"),
-        *(
-            "write",
-            "insert",
-            "upsert",
-            "verify",
-            "check",
-            "validate",
-            "test",
-            "use",
-            "submit",
-            "enter",
-            "type",
-        ),
-        *("provide", "send", "share", "encrypt", "hash", "import", "upload", "configure", "replace", "try"),
+        *("write", "insert", "upsert", "verify", "check", "validate", "test", "use", "submit", "enter"),
+        *("type", "provide", "send", "share", "encrypt", "hash", "import", "upload", "configure"),
+        *("replace", "try"),
     }
 )
 

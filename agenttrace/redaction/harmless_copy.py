@@ -10,7 +10,7 @@ from agenttrace.redaction.answers import holds_answers
 from agenttrace.redaction.asked import may_ask
 from agenttrace.redaction.naming import Names
 from agenttrace.redaction.pairs import holds_beside, holds_named, may_be_entry
-from agenttrace.redaction.tool_messages import OF_RESULTS
+from agenttrace.redaction.tool_messages import TOOL_KEYS
 
 
 class Rules(Names, Protocol):
@@ -72,7 +72,7 @@ def harmless_copies(several: Sequence[Any], redaction: Rules) -> list[Any] | Non
         return None
     if " #" in text or "chars]" in text or not redaction.holds_nothing(unique):
         return None
-    if not OF_RESULTS.isdisjoint(keys) and may_ask(unique):  # whose result a tool's is
+    if not TOOL_KEYS.isdisjoint(keys) and may_ask(unique):  # whose result a tool's is
         return None
     if len(redaction.harmless_keys) < MOST_CACHED:
         redaction.harmless_keys.update(key for key in keys if len(key) <= LONGEST_CACHED)
@@ -122,8 +122,8 @@ def _plain(value: Any, texts: list[str], keys: set[str], redaction: Rules, level
 
 
 def _check_keys(value: dict[Any, Any], keys: set[str], redaction: Rules) -> None:
-    if not OF_RESULTS.isdisjoint(value):
-        keys.update(OF_RESULTS.intersection(value))
+    if not TOOL_KEYS.isdisjoint(value):
+        keys.update(TOOL_KEYS.intersection(value))
     for key in value.keys() - redaction.harmless_keys:
         if type(key) is not str or key[:1] == "$" or redaction.is_secret(key):
             raise TypeError

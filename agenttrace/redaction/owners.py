@@ -2,31 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from agenttrace.redaction.names import words_of
 
 _OF_OTHERS = frozenset(
     {
-        *(
-            "name",
-            "user",
-            "username",
-            "login",
-            "email",
-            "mail",
-            "account",
-            "id",
-            "key",
-            "service",
-            "path",
-            "url",
-        ),
-        *("uri", "host", "hostname", "provider", "env", "environment", "region", "version", "type", "kind"),
-        *("label", "description", "project", "site", "domain", "role", "scope", "scopes", "owner", "tenant"),
-        *("namespace", "vault", "expires", "expiry", "ttl", "at", "date", "time", "reason", "comment", "tag"),
-        *("tags", "device", "client", "app", "application", "arn", "title", "hint", "algorithm"),
+        *("name", "user", "username", "login", "email", "mail", "account", "id", "key", "service", "path"),
+        *("url", "uri", "host", "hostname", "provider", "env", "environment", "region", "version", "type"),
+        *("kind", "label", "description", "project", "site", "domain", "role", "scope", "scopes", "owner"),
+        *("tenant", "namespace", "vault", "expires", "expiry", "ttl", "at", "date", "time", "reason"),
+        *("comment", "tag", "tags", "device", "client", "app", "application", "arn", "title", "hint"),
+        "algorithm",
     }
 )
 """Last words of parameters that say whose secret it is, and of which kind."""
@@ -35,23 +20,3 @@ _OF_OTHERS = frozenset(
 def says_whose(name: str) -> bool:
     """Returns True for a name under which stands whose secret it is, or of which kind: ``user_id``."""
     return (words_of(name) or [""])[-1] in _OF_OTHERS
-
-
-_OF_TEXTS = frozenset(
-    {
-        *("label", "entity", "entity_group", "entity_type", "lemma", "pos", "tag", "ner", "score", "prob"),
-        *("probability", "count", "frequency", "idf", "amount", "symbol", "whitespace", "offset", "offsets"),
-    }
-)
-
-
-def is_token_of_text(entry: Mapping[str, Any]) -> bool:
-    """Returns True for a token of a text, which has a label or a count, or of a model's vocabulary."""
-    if "logprob" in entry:
-        return True
-    token = entry.get("token")
-    is_short = type(token) is str and len(token) <= _LONGEST_TOKEN and token.isalpha()
-    return is_short and not _OF_TEXTS.isdisjoint(entry)
-
-
-_LONGEST_TOKEN = 24

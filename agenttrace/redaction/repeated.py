@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from operator import is_
 from typing import Any, Protocol
 
+from agenttrace.core import semconv
 from agenttrace.core.digests import secret_digest
 from agenttrace.core.jsonable import to_json
 from agenttrace.core.marks import REDACTED, Redacted, bytes_of, spelled
@@ -15,6 +16,8 @@ from agenttrace.redaction.pairs import keys_beside, may_be_entry, may_be_named, 
 from agenttrace.redaction.taken_out import places_taken_out
 from agenttrace.redaction.values import is_made_up, is_opaque
 
+IDS = (semconv.SESSION_ID, semconv.CUSTOMER_ID)
+"""Attributes by which traces are found: no secrets, also where a tool is given one as its `session`."""
 _SHORTEST = 4
 """Shorter values are not looked for: they stand in any text by chance."""
 _SHORTEST_WITHIN = 8
@@ -124,6 +127,12 @@ def without_repeated(text: str, secrets: Iterable[str]) -> str:
                 text = re.sub(rf"(?<!\w){re.escape(form)}(?!\w)", REDACTED, text)
         text = _without_beginning(text, secret)
     return text
+
+
+def attributes_without(attributes: Mapping[str, Any], secrets: Iterable[str]) -> dict[str, Any]:
+    """A span's attributes without the secrets in their texts, but for the ids by which traces are found."""
+    ids = {key: attributes[key] for key in IDS if key in attributes}
+    return {**without_repeated_in(dict(attributes), secrets), **ids}
 
 
 def without_repeated_in(value: Any, secrets: Iterable[str], deepest: int = _DEEPEST) -> Any:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from operator import is_
 from typing import Any
 
 from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.json_text import without_secrets_of_data
-from agenttrace.redaction.tables import is_list
 from agenttrace.redaction.values import is_made_up
 
 RESULTS = frozenset(
@@ -42,16 +42,9 @@ def may_be_given(output: Any) -> bool:
     return type(output) in _CONTAINERS
 
 
-def holds_word(output: Any, levels: int = _DEEPEST) -> bool:
+def holds_word(output: Any) -> bool:
     """Returns True for a result that is one made-up word, or has one."""
-    kind = type(output)
-    if kind is str:
-        return is_word(output) or (levels > 0 and without_words(output, _hidden, levels) != output)
-    if levels and kind is dict:
-        return any(holds_word(output[key], levels - 1) for key in output.keys() & RESULTS)
-    if levels and is_list(output):
-        return len(output) <= _MOST_ITEMS and any(holds_word(item, levels - 1) for item in output)
-    return False
+    return without_words(output, lambda _: REDACTED) is not output
 
 
 def without_words(output: Any, clean: Callable[[str], Any], levels: int = _DEEPEST) -> Any:
@@ -59,15 +52,18 @@ def without_words(output: Any, clean: Callable[[str], Any], levels: int = _DEEPE
     if type(output) is str:
         if is_word(output):
             return clean(output)
-        return _without_spelled(output, clean, levels - 1) if levels > 0 else output
-    if not holds_word(output, levels):
+        spelled = _without_spelled(output, clean, levels - 1) if levels > 0 else output
+        return output if spelled == output else spelled
+    if levels <= 0 or type(output) not in _CONTAINERS:
         return output
     if type(output) is dict:
-        return {
-            key: without_words(item, clean, levels - 1) if key in RESULTS else item
-            for key, item in output.items()
-        }
-    return [without_words(item, clean, levels - 1) for item in output]
+        items = {key: without_words(output[key], clean, levels - 1) for key in output.keys() & RESULTS}
+        is_same = all(items[key] is output[key] for key in items)
+        return output if is_same else {key: items.get(key, item) for key, item in output.items()}
+    if len(output) > _MOST_ITEMS:
+        return output
+    listed = [without_words(item, clean, levels - 1) for item in output]
+    return output if all(map(is_, listed, output)) else listed
 
 
 def _without_spelled(text: str, clean: Callable[[str], Any], levels: int) -> str:
@@ -82,10 +78,6 @@ def _without_spelled(text: str, clean: Callable[[str], Any], levels: int) -> str
 def _cleaned(label: re.Match[str], clean: Callable[[str], Any]) -> str:
     word = label["word"]
     return f"{label['label']}{clean(word)}" if is_word(word) else label[0]
-
-
-def _hidden(_: str) -> str:
-    return REDACTED
 
 
 def is_word(text: str) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from operator import is_
 from typing import Any, NamedTuple
 
@@ -25,11 +24,8 @@ _ITEM = re.compile(
     rf"""(?i)\A\s*(?:(?P<before>.*\S)\s+(?:as\s+)?)?(?:["`\[]?{_NAME}["`\]]?\.)*["`\[]?(?P<name>{_NAME})["`\]]?\s*\Z""",
     re.DOTALL,
 )
-_MOST_TEXTS = 20
-_LONGEST_STATEMENT, _LONGEST_ROWS, _MOST_ROWS = 8_000, 100_000, 10_000
-
-
 _MAY_SELECT = re.compile(r"(?i)\b(?:select|returning)\s")
+_LONGEST_STATEMENT, _LONGEST_ROWS, _MOST_ROWS = 8_000, 100_000, 10_000
 
 
 class Selected(NamedTuple):
@@ -41,7 +37,7 @@ class Selected(NamedTuple):
 
 def selected(arguments: Iterable[Any], names: Names) -> Selected | None:
     """The secret columns of the first statement among arguments that has one."""
-    for text in islice(texts_of(arguments), _MOST_TEXTS):
+    for text in texts_of(arguments):
         if _MAY_SELECT.search(text) is not None:
             for pattern in (_SELECT, _RETURNING):
                 statement = pattern.search(text[:_LONGEST_STATEMENT])

@@ -13,7 +13,12 @@ from agenttrace.core.span import Span, SpanError
 from agenttrace.redaction.asked import asked_for, may_ask
 from agenttrace.redaction.given import returned_secret, taken_secret, without_taken
 from agenttrace.redaction.naming import Names
-from agenttrace.redaction.repeated import taken_out_of, without_repeated, without_repeated_in
+from agenttrace.redaction.repeated import (
+    attributes_without,
+    taken_out_of,
+    without_repeated,
+    without_repeated_in,
+)
 from agenttrace.redaction.result_words import holds_word, may_be_given, without_words
 from agenttrace.redaction.selected import selected, without_selected
 
@@ -95,7 +100,7 @@ def redacted_span(span: Span, redaction: Redacts) -> Span:
     has_secrets = span.input is not None and redacted.input != span.input
     secrets = taken_out_of(span.input, redacted.input) if has_secrets else set()
     redacted.output = without_repeated_in(redacted.output, secrets)
-    redacted.attributes = without_repeated_in(attributes, secrets)
+    redacted.attributes = attributes_without(attributes, secrets) if secrets else attributes
     if span.error is not None:
         message = redaction.text("error", without_repeated(clean_text(span.error.message), secrets))
         redacted.error = SpanError(span.error.type, message, span.error.frames)

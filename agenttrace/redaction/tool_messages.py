@@ -1,4 +1,4 @@
-"""Results of tools in the messages of a conversation, of which the call says that they are a secret."""
+"""Results and arguments of tools in messages of a conversation, where their calls say they are secrets."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from agenttrace.redaction.selected import selected, without_selected
 from agenttrace.redaction.tables import is_list
 
 _IDS = ("tool_call_id", "tool_use_id", "call_id", "toolUseId", "toolCallId", "id")
-OF_RESULTS = frozenset({*_IDS[:-1], "functionResponse", "function_response", "arguments", "args", "input"})
+TOOL_KEYS = frozenset({*_IDS[:-1], "functionResponse", "function_response", "arguments", "args", "input"})
 """One of these is in each result, and each call, that is looked for."""
 _NAMES = ("name", "tool_name", "toolName")
 _ARGUMENTS = ("arguments", "args", "input", "parameters")
 _CONTENTS = ("content", "output", "response", "result")
-_OF_CALLS = frozenset({*_NAMES, *_ARGUMENTS})
+_CALL_KEYS = frozenset({*_NAMES, *_ARGUMENTS})
 _PARTS = (
     "content",
     "parts",
@@ -41,19 +41,19 @@ _Path = tuple[Any, ...]
 def may_have_results(keys: Collection[str], mappings: Iterable[Mapping[str, Any]]) -> bool:
     """Returns False only if among mappings, which have these keys, no result of a tool is a secret: told in a
     few steps."""
-    if OF_RESULTS.isdisjoint(keys):
+    if TOOL_KEYS.isdisjoint(keys):
         return False
-    return any(may_ask((part[key],)) for part in mappings for key in _OF_CALLS.intersection(part))
+    return any(may_ask((part[key],)) for part in mappings for key in _CALL_KEYS.intersection(part))
 
 
 def holds_results(messages: Sequence[Any], names: Names) -> bool:
-    """Returns True if one of the messages has the result of a tool that is a secret."""
-    return any(True for _ in _secret_results(messages, names, lambda _: REDACTED))
+    """Returns True if one of the messages has a result of a tool, or an argument, that is a secret."""
+    return any(True for _ in _secret_parts(messages, names, lambda _: REDACTED))
 
 
 def without_results(messages: list[Any], items: list[Any], names: Names, taken_out: Any) -> None:
-    """Put what `taken_out` makes of secret words of results in their place in `items`, the clean copies."""
-    for (number, *path), clean in list(_secret_results(messages, names, taken_out)):
+    """Put what `taken_out` makes of tools' secrets in their place in `items`, the messages' clean copies."""
+    for (number, *path), clean in list(_secret_parts(messages, names, taken_out)):
         items[number] = _changed(items[number], path, clean)
 
 
@@ -72,10 +72,11 @@ def _changed(item: Any, path: Sequence[Any], clean: Any) -> Any:
     return copy
 
 
-def _secret_results(
+def _secret_parts(
     messages: Sequence[Any], names: Names, taken_out: Any
 ) -> Iterator[tuple[_Path, Callable[[Any], Any]]]:
-    """The ways to the results that have what their call asks for, each with what takes it out."""
+    """The ways to results that have what their call asks for, and to the arguments of calls that are given a
+    secret, each with what takes it out."""
     if not any(type(one) is dict for one in messages[:_MOST_MESSAGES]):
         return
     called: dict[str, tuple[str, Any]] = {}

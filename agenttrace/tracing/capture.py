@@ -28,6 +28,7 @@ from agenttrace.tracing.pipeline import Pipeline
 from agenttrace.tracing.record import (
     END,
     EXTRA,
+    INDEX,
     OBSERVED,
     SCOPE,
     START,
@@ -253,8 +254,9 @@ class Capture:
         redaction = self._scope.pipeline.redaction
         records = [record for record in list(self._records) if record[END]]
         spans = list(filter(None, [_span_of(record, redaction) for record in records]))
+        ended = {record[INDEX] for record in records if type(record) is list}
         for record in self._unfinished:
-            span = _span_of(record, redaction)
+            span = None if record[INDEX] in ended else _span_of(record, redaction)
             if span is not None:
                 span.output = STILL_RUNS
                 spans.append(span)

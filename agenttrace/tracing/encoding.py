@@ -54,8 +54,6 @@ _FIRST_TOGETHER, _MOST_TOGETHER = 8, 64
 """Records whose texts are looked through together, at first and at most; fewer where some held a secret."""
 _TOGETHER = 32_000
 """Characters from which on no more are: the look takes a fraction of a millisecond."""
-_VALUE_SIZE, _KEY_SIZE = 8, 2
-_VAST = 1 << 62
 
 _NOT_IN_A_ROW = ("name", "input", "output", "scores")
 """What running code set on its span, and what has to be worked out for a whole span."""

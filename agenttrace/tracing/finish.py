@@ -15,7 +15,7 @@ from agenttrace.core.span import EMPTY, Span, SpanError
 from agenttrace.redaction import Redaction
 from agenttrace.redaction.given import returned_secret, taken_secret, without_taken
 from agenttrace.redaction.pairs import may_be_named_beside
-from agenttrace.redaction.repeated import without_repeated
+from agenttrace.redaction.repeated import IDS, without_repeated
 from agenttrace.redaction.result_words import may_be_given
 from agenttrace.redaction.spans import without_given
 from agenttrace.tracing.freeze import Frozen, thaw
@@ -79,7 +79,7 @@ def finish(record: Record, redaction: Redaction) -> Span:
     if extra is not None or scope.attributes is not None:
         of_trace = scope.attributes
         if has_parent and of_trace is not None:  # back ends that look for a session's spans look at each
-            of_trace = {key: of_trace[key] for key in _OF_EVERY_SPAN if key in of_trace}
+            of_trace = {key: of_trace[key] for key in IDS if key in of_trace}
         if extra is not None or of_trace:
             _add_extra(span, extra or {}, of_trace, redaction, limits)
     if rules[6] or (span.input and may_be_given(span.output)):
@@ -109,9 +109,6 @@ def is_stream(extra: dict[str, Any] | None) -> bool:
 
 
 _new = object.__new__
-
-_OF_EVERY_SPAN = (semconv.SESSION_ID, semconv.CUSTOMER_ID)
-"""What is said of a trace and recorded with each of its spans, as far as it is known when they end."""
 
 
 def rules_for(observed: ObservedFunction, redaction: Redaction) -> RedactedNames:

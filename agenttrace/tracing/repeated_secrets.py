@@ -12,7 +12,14 @@ from agenttrace.core.span import Span, SpanError
 from agenttrace.redaction import Redaction
 from agenttrace.redaction.given import is_taken
 from agenttrace.redaction.pairs import may_be_named_beside
-from agenttrace.redaction.repeated import secret_texts, taken_out_of, without_repeated, without_repeated_in
+from agenttrace.redaction.repeated import (
+    IDS,
+    attributes_without,
+    secret_texts,
+    taken_out_of,
+    without_repeated,
+    without_repeated_in,
+)
 from agenttrace.redaction.streamed import without_split
 from agenttrace.redaction.values import is_made_up
 from agenttrace.tracing.freeze import Frozen, thaw
@@ -32,8 +39,6 @@ from agenttrace.tracing.record import (
 )
 
 _MAY_HOLD = (str, dict, list, tuple)
-_IDS = (semconv.SESSION_ID, semconv.CUSTOMER_ID)
-"""By these traces are found: no secret, also where a tool is given one under a secret's name."""
 _SHORTEST_HIDDEN, _MOST_HIDDEN = 6, 100
 """Letters of a secret, and secrets of a trace, that are looked for in calls that did not have it."""
 _MOST_CALLS = 1_000
@@ -46,7 +51,7 @@ def _note_hidden(record: Record, span: Span, secrets: Collection[str]) -> None:
     hidden = set(secrets)
     if span.output is not None:
         hidden |= taken_out_of(clean(thaw(record[OUTPUT], scope.limits)), span.output)
-    hidden.difference_update((scope.attributes or {}).get(key) for key in _IDS)
+    hidden.difference_update((scope.attributes or {}).get(key) for key in IDS)
     known = scope.hidden
     for secret in hidden:
         if len(secret) >= _SHORTEST_HIDDEN and is_made_up(secret):
@@ -83,10 +88,8 @@ def _take_out(secrets: Collection[str], span: Span) -> None:
         made_up = set(filter(is_made_up, secrets))
         span.output = without_split(span.output, lambda text: without_repeated(text, made_up))
     span.output = without_repeated_in(span.output, secrets)
-    ids = {key: span.attributes[key] for key in _IDS if key in span.attributes}
-    span.attributes = without_repeated_in(span.attributes, secrets)
-    if ids:
-        span.attributes = {**span.attributes, **ids}
+    if span.attributes:
+        span.attributes = attributes_without(span.attributes, secrets)
     span.name = str(without_repeated_in(span.name, secrets))
 
 

@@ -341,3 +341,20 @@ class TestWhatRepeatsASecret:
             assert secret not in text
         assert (b"EMP-12345" in text) is (shape == ())
         assert b"booked 12A for [redacted]" in text
+
+    def test_leaves_the_ids_by_which_traces_are_found(self, tmp_path):
+        path = tmp_path / "traces.db"
+        tracer = Tracer("shop", store=str(path), redact="off")
+
+        @tracer.observe(span_type="tool")
+        def load(session):
+            tracer.set_session_id(session)
+            return f"{session} is loaded"
+
+        load("sess-4f3a2b1c")
+        tracer.shutdown()
+        assert run("--where", "since:1d", "--yes", "--store", str(path)).exit_code == 0
+        (summary,) = SQLiteStore(str(path)).traces()
+        trace = SQLiteStore(str(path)).trace(summary.trace_id)
+        assert trace.session_id == "sess-4f3a2b1c"
+        assert trace.root.input == {"session": "[redacted]"}

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import sys
 import threading
 import time
 
@@ -149,3 +150,23 @@ def test_while_the_block_is_open_its_trace_has_what_has_ended(tracer, tools, rel
         tools[0](1)
         assert [call.name for call in captured.trace.tool_calls] == ["look"]
         thread.join()
+
+
+def test_a_call_that_ends_as_the_block_does_is_one_call(tracer, tools, release, monkeypatch):
+    module = sys.modules["agenttrace.tracing.capture"]  # the package has the function by this name
+    with tracer.capture() as captured:
+        thread = threading.Thread(target=tools[1], args=(1,))
+        thread.start()
+        while not captured.scope.next() > 1:
+            time.sleep(0.01)
+        look = module.unfinished_tools
+
+        def looked_for(*arguments):
+            running = look(*arguments)
+            release.set()
+            thread.join()
+            return running
+
+        monkeypatch.setattr(module, "unfinished_tools", looked_for)
+    assert [call.name for call in captured.trace.tool_calls] == ["delete"]
+    assert captured.trace.tool_calls[0].output == "deleted"
