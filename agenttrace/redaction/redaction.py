@@ -287,8 +287,9 @@ class Redaction:
         if type(item) is list and item and self.is_secret(key):  # of a name that hides no list
             item = without_opaque(item, partial(self.hides, key), self.taken_out)
         if type(item) is dict and item and self.is_secret(key):
-            clean = without_examples if is_schema(item) else without_random
-            return self.inside(clean(item, self.taken_out))
+            if is_schema(item):
+                return self.inside(without_examples(item, self.taken_out))
+            return self.inside(without_random(item, self.taken_out, key))
         return self.inside(item)
 
     def key(self, key: str) -> str:

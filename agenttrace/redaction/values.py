@@ -156,13 +156,14 @@ def is_schema(value: dict[Any, Any]) -> bool:
     )
 
 
-def without_random(data: Any, taken_out: Any) -> Any:
-    """The data without long texts that are random: what a session or a pin is described by stays."""
+def without_random(data: Any, taken_out: Any, name: str) -> Any:
+    """The data of that name without long texts that are random: what a session is described by stays,
+    and the name itself: ``{"credit_card_9513926": {"id": "credit_card_9513926"}}``."""
     if type(data) is list:
-        return [without_random(item, taken_out) for item in data]
+        return [without_random(item, taken_out, name) for item in data]
     if type(data) is dict:
-        return {key: without_random(item, taken_out) for key, item in data.items()}
-    is_secret = type(data) is str and _RANDOM.fullmatch(data) is not None and is_opaque(data)
+        return {key: without_random(item, taken_out, name) for key, item in data.items()}
+    is_secret = type(data) is str and _RANDOM.fullmatch(data) is not None and data != name and is_opaque(data)
     return taken_out(data) if is_secret else data
 
 

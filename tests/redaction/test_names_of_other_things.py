@@ -2,6 +2,7 @@
 
 import pytest
 
+from agenttrace import Tracer
 from agenttrace.core.marks import REDACTED
 from agenttrace.redaction import Redaction
 
@@ -66,3 +67,20 @@ def test_it_is_left_alone(value):
 @pytest.mark.parametrize("value", SECRET, ids=repr)
 def test_a_secret_of_that_name_is_taken_out(value):
     assert REDACTED in str(Redaction().inside(value))
+
+
+def test_what_is_under_its_own_id_keeps_it_in_a_state_and_its_changes():
+    card = {"source": "credit_card", "last_four": "2478", "id": "credit_card_9513926"}
+    users = {"ann": {"payment_methods": {"credit_card_9513926": card}}}
+    tracer = Tracer("shop", store="memory")
+    with tracer.capture() as captured, tracer.span("agent"):
+        tracer.state("db", users)
+        card["last_four"] = "1111"
+    tracer.shutdown()
+    state = next(span for span in captured.trace.spans if span.name == "db")
+    assert state.output == users
+
+
+def test_what_is_under_another_id_is_hidden_where_it_is_random():
+    session = {"session": {"id": "Zx81Kq20vB7mNw3T"}}
+    assert Redaction().value("x", session) == {"session": {"id": REDACTED}}
