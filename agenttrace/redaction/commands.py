@@ -105,7 +105,7 @@ _COMMANDS = (
     ("config:set", _after("heroku_config:set", rf"{_VARIABLE}=")),
     ("secret generic", _after("kubectl_create_secret_generic", r"--from-literal(?:_|=)[\w.-]+=")),
     ("vault kv", _after(r"vault_kv_(?:put|patch)", r"[\w-]+=")),
-    ("gh secret", _after("gh_secret_set", r"--body(?:_|=)|-b_")),
+    ("gh secret", _after("gh_secret_set", r"--body(?:_|=)|-b(?:_|=)?")),
     (
         "redis-cli",
         re.compile(

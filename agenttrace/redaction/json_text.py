@@ -38,7 +38,7 @@ _PLACES = (
     "question",
 )
 """What data has in which a name is a value: a list, or an entry with its value beside it."""
-_STATEMENTS = ("insert ", "update ", "select ", "delete ", "alter ", "create ")
+_STATEMENTS = ("insert ", "update ", "select ", "delete ", "alter ", "create ", "mutation")
 _OF_TOOLS = (
     *("tool_call", "tool_use", "toolresult", "call_id"),
     *("functioncall", "function_call", "functionresponse", "function_response"),

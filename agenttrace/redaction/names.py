@@ -197,6 +197,13 @@ NAMES: tuple[NameRule, ...] = (
         ),
     ),
     NameRule(
+        "keys of OpenWeather, by their parameter",
+        "OpenWeather",
+        "whole",
+        _words("appid"),
+        "if opaque",
+    ),
+    NameRule(
         "numbers of people, cards and accounts",
         "logfire, PCI DSS",
         "ending",

@@ -31,6 +31,7 @@ def may_have_others(lowered: str, look: Look, *, has_lines: bool) -> bool:
     if look.has_digit_in_word and (
         has_any(SIGNS, lowered)
         or (" is" in lowered and has_any(_SHORT, lowered))
+        or "otp for " in lowered
         or (has_lines and ", dtype: " in lowered)
         or ("authorization" in lowered and has_any(_AUTHORIZATION, lowered))
         or (has_lines and _has_head(lowered))
@@ -49,7 +50,7 @@ def may_have_others(lowered: str, look: Look, *, has_lines: bool) -> bool:
 
 
 _AUTHORIZATION = ("authorization\t", 'authorization "')
-_SHORT = ("code is", "otp is", "pin is", "pw is", "pwd is", "jwt is")
+_SHORT = ("code is", "otp is", "pin is", "pw is", "pwd is", "jwt is", "is your")
 """What is said of names that have none of `SIGNS`: each takes as long as a look through the whole text."""
 
 

@@ -33,7 +33,7 @@ _STATEMENTS = frozenset({"sql", "statement", "query", "text"})
 _COMMANDS = frozenset({"command", "cmd", "executable", "program", "file"})
 _ARGUMENTS = frozenset({"args", "arguments", "argv"})
 """What a tool that runs programs calls one, and the list of its arguments."""
-_PARAMETERS = ("params", "parameters", "args", "bindings", "values")
+_PARAMETERS = ("params", "parameters", "args", "bindings", "values", "variables")
 """What a tool for databases calls a statement, and the values for its placeholders."""
 _LONGEST_BYTES = 4_096
 NAMED_BESIDE = frozenset(

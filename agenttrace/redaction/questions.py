@@ -25,6 +25,10 @@ _ABOUT = frozenset(
 )
 """Words after a secret's name with which it is none: *the password policy*."""
 _SIGNS = ("pass", "secret", "token", "key", "credential", "pin", "otp", "code", "pwd", "cvv", "ssn", "phrase")
+_OF_DIGITS = re.compile(
+    r"(?i)\bdigit\s(?:\w+\s)?code\b|\bcode\b(?=.{0,40}\b(?:sent|texted|e-?mailed|receive[sd]?|authenticator)\b)"
+)
+"""*The 6-digit code*, *the code we texted you*."""
 _LABEL_WORDS = 3
 
 
@@ -48,6 +52,8 @@ def asked_name(question: str, names: Names) -> str:
 
 def _named_in(sentence: str, names: Names) -> str:
     words = _WORDS.findall(sentence)[-_MOST_WORDS:]
+    if _OF_DIGITS.search(sentence) is not None and names.is_secret("verification_code"):
+        return "verification_code"
     for end in range(len(words), 0, -1):
         last = words[end - 1].lower()
         is_told = any(sign in last for sign in _SIGNS)

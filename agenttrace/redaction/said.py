@@ -25,7 +25,7 @@ from agenttrace.redaction.shape_search import looks_random
 from agenttrace.redaction.titled import titled_value
 from agenttrace.redaction.values import is_made_up, is_measure, is_opaque, is_phrase, is_placeholder
 
-SIGNS = ("pass", "secret", "token", "key", "identified ", "credential")
+SIGNS = ("pass", "secret", "token", "key", "identified ", "cred")
 """What stands in most such texts, in lower case."""
 _ALL = tuple(dict.fromkeys(sign for sign in (*SIGNS, *NAME_SIGNS[:-2], *OTHER_SIGNS) if sign != "bearer"))
 MORE_SIGNS = tuple(sign for sign in _ALL if not any(part in sign for part in _ALL if part != sign))
@@ -37,6 +37,7 @@ _VERB = (
     r"(?:\s++(?:now|still|just|(?:set|changed|reset|updated|rotated)\s++(?:to|from)))?(?:\s*+:)?"
     r"|(?:will|should|must|shall|would)\s++be|to|with|of|from|(?:set|changed|reset|updated|rotated)\s++(?:to|from)"
     r"|ha(?:s|ve)\s++been\s++(?:set|changed|reset|updated|rotated)\s++(?:to|from)"
+    r"|(?:appears|seems)\s++to\s++be"
 )
 _TO = re.compile(r"""["'`]?\s++to\s++["'`]?(?P<value>[^\s"'`]{4,200})""")
 """The other secret of *changed from … to …*."""
@@ -45,6 +46,8 @@ _OF = (
     r"""|[ \t]{1,3}\([^()\n"']{1,40}\)|\s++(?:is|was)\s++generated\s++for\s++[^\s:="']{1,80}"""
     r"""|[ ](?:provided|supplied|specified|received|used|entered|created|generated|issued)(?=:)"""
     r"""|[ ](?:reset|updated)(?=:)|[ ]\d{1,2}(?=:)"""
+    r"""|[ ](?:that[ ]|which[ ])?(?:you|we|they|I|he|she)(?:[ ](?:have|had|will|asked|are|were|'ve))?"""
+    r"""[ ][a-z]{2,15}(?:[ ](?:for|to|with|in))?(?=[ ](?:is|was)[ :])"""
 )
 """Whose it is, and what became of it: ``password for admin``, ``password (admin)``, *key provided: …*."""
 _EQUALS = r"(?:toBe|to(?:Strict)?Equal|equals?(?:IgnoreCase)?|eql?|isEqualTo|is_equal_to)"
@@ -84,7 +87,7 @@ _BARE_IN_SQL = re.compile(
 )
 """As Oracle has it: ``IDENTIFIED BY …``."""
 _LOGIN_PAIR = re.compile(
-    r"(?i)credentials?\b[^\n:/]{0,40}:\s{0,3}[\w.@+-]{1,60}\s/\s(?P<value>[^\s\"'`]{6,80}(?<![.,;]))"
+    r"(?i)cred(?:ential)?s?\b[^\n:/]{0,40}:\s{0,3}[\w.@+-]{1,60}\s/\s(?P<value>[^\s\"'`]{6,80}(?<![.,;]))"
 )
 """*Credentials for the admin panel: ann / …*."""
 _SPACED_NAME = re.compile(r"(?i)(?:[^\W_]\w{0,40}[ \t\u00a0]{1,3}){1,2}keys?\Z")
@@ -93,7 +96,7 @@ _BETWEEN_WORDS = re.compile(r"[^\w.$-]+")
 _BETWEEN_DOTS = re.compile(r"[.$]")
 _MOST_WORDS = 3
 _WINDOW = 80
-_CHANGED = re.compile(r"(?i)\b(?:set|chang|reset|updat|rotat)\w*\s+(?:\S+\s+){0,3}\Z")
+_CHANGED = re.compile(r"(?i)\b(?:set|chang|reset|updat|rotat)\w*\s+(?:\S+\s+){0,3}[\"'`*$]{0,3}\Z")
 _COUNTED = re.compile(
     r"(?i)[^\S\n]+(?:bit|byte|char|digit|letter|symbol|word|second|minute|hour|day|week|month|year|time|or\b|of\b|and\b|to\b)"
 )
@@ -247,6 +250,7 @@ def _is_secret(text: str, match: re.Match[str], value: str, names: Names) -> boo
     if match["sign"] and (match["of"] or match["tag"] or match["closing"]):
         name = name_of_words([word for word in _BETWEEN_WORDS.split(before)[-_MOST_WORDS:] if word], names)
         is_secret = is_made_up(value) if _PASSWORD.search(name) else reads_as_key(value)
+        is_secret = is_secret or (match["of"] is not None and _is_code_of(name, value))
         return name != "" and is_secret and names.hides(name, value)
     if match["sign"]:
         spaced = _SPACED_NAME.search(before)
@@ -263,6 +267,11 @@ def _is_secret(text: str, match: re.Match[str], value: str, names: Names) -> boo
     name = name_of_words(line, names) or name_of_words(words, names)
     is_number = match["dash"] in BARS and value.isdecimal()
     return name != "" and names.hides(name, int(value) if is_number else value)
+
+
+def _is_code_of(name: str, value: str) -> bool:
+    """Returns True for the digits of a code: ``OTP for login: 482913``."""
+    return value.isdecimal() and 4 <= len(value) <= 8 and name.lower().endswith(("otp", "pin", "code"))
 
 
 _ASSERTS = re.compile(

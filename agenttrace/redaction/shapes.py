@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from agenttrace.core.marks import REDACTED
 
-VERSION = 8
+VERSION = 9
 """Of the tables of names and shapes: one more whenever a row is added or changed."""
 
 SHORTEST_SECRET = 15
@@ -361,6 +361,13 @@ SHAPES: tuple[Shape, ...] = (
         re.compile(
             r"(?i)([?&](?:x-amz-signature|x-amz-security-token|x-goog-signature|sig)=)(?!\[redac)[\w%+/=.-]{16,}"
         ),
+        replacement=rf"\1{REDACTED}",
+    ),
+    Shape(
+        "codes of OAuth in an address",
+        "RFC 6749",
+        ("?code=", "&code="),
+        re.compile(r"(?i)([?&]code=)(?!\[redac)(?=[\w%+/=.~-]{0,60}\d)[\w%+/=.~-]{20,}"),
         replacement=rf"\1{REDACTED}",
     ),
     Shape(

@@ -47,6 +47,9 @@ _TOKEN = re.compile(
     rf"""|\b(?:with|encrypted|(?:user|role)\s+\S{{1,80}})\s+(?P<keyword>password)\b|(?P<placeholder>{_PLACEHOLDER})|(?P<mark>[(),])|\w+"""
 )
 """What tells of a placeholder which column it stands for."""
+_OF_GRAPHQL = re.compile(r"\s{0,20}(?:mutation|query|subscription)\b")
+_VARIABLE = re.compile(r"(?P<field>\w{1,60})\s{0,9}:\s{0,9}\$(?P<key>\w{1,60})")
+"""A variable of GraphQL and the field that it is for: ``login(password: $p)``."""
 _TEXTS = r"""\\?'(?P<one>(?:[^'\\\n]|\\[^'\n])*+)(?:\\?'|\Z)|\\?"(?P<two>(?:[^"\\\n]|\\[^"\n])*+)\\?\""""
 _ROW = re.compile(
     r"""\((?P<row>(?:[^()'"\n]|\\?'[^'\n]*+'|\\?"[^"\n]*+"|\\?['"][^\n]*\Z){1,20000}+)(?:\)|\Z)"""
@@ -175,6 +178,8 @@ def _key_in(values: dict[Any, Any], key: int | str) -> int | str:
 
 def _columns_of(sql: str) -> list[tuple[int | str, str]]:
     """Each placeholder by its place, or its name, with the column that it stands for."""
+    if _OF_GRAPHQL.match(sql) is not None:
+        return [(variable["key"], variable["field"]) for variable in _VARIABLE.finditer(sql)]
     placeholders: list[tuple[int | str, str]] = []
     column, listed, depth, place, count = "", [], 0, 0, 0
     for token in _TOKEN.finditer(sql):

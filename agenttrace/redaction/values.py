@@ -39,6 +39,9 @@ _SEED_PHRASE = re.compile(r"(?:[a-z]{3,8} ){11,23}[a-z]{3,8}")
 """The words of a wallet, twelve to twenty-four of BIP 39's list."""
 _OF_PEOPLE = "numbers of people"
 """A mapping under such a name, ``credit_card_17``, holds more than the number: its own names tell."""
+_OF_WEATHER = "keys of OpenWeather"
+_HEXADECIMAL = re.compile("[0-9a-f]{32}")
+"""A key of OpenWeather: under ``appid`` others say which app it is."""
 _SHORTEST_OPAQUE = 4
 _LONGEST_LOOKED_AT = 300
 """Characters of a value that tell what it is: the rest of a long text may stand after each of many names."""
@@ -286,6 +289,8 @@ def _hides_text(rule: NameRule, text: str) -> bool:
         return False
     if rule.what == _SESSIONS and (is_measure(text) or _NUMBERED.fullmatch(text)):
         return False
+    if rule.what.startswith(_OF_WEATHER):
+        return _HEXADECIMAL.fullmatch(text) is not None
     if rule.weight in _OPAQUE:
         return is_opaque(text) or _SEED_PHRASE.fullmatch(text) is not None
     return not ("auth" in rule.words and _SCHEME.fullmatch(text))

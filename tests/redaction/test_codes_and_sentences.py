@@ -1,0 +1,82 @@
+"""One-time codes, what people say of a key, GraphQL's variables, codes of OAuth, keys of OpenWeather."""
+
+import json
+
+import pytest
+
+from agenttrace import Redaction
+
+KEY, CODE, WEATHER = "Zk49xQw81LmTp", "482913", "b6907d289e10d714a6e88b30761fae22"
+SAID = [
+    "Set `API_KEY` to `{}` and restart",
+    "The DB password appears to be {}.",
+    "The token seems to be {}",
+    "The API key you need is {}.",
+    "The password that you asked for is {}.",
+    "creds: ann / {}",
+    "gh secret set STRIPE_KEY -b'{}'",
+]
+OF_CODES = [
+    "{} is your verification code",
+    "G-{} is your Google verification code. Don't share it.",
+    "OTP for login: {}",
+]
+QUESTIONS = [
+    "What is the 6-digit code?",
+    "Please enter the code we texted you",
+    "What code did you receive by SMS?",
+]
+MUTATIONS = [
+    "mutation($p: String!){ login(email:$e, password:$p){token} }",
+    "mutation Login($e: String!, $p: String!) { login(input: {email: $e, password: $p}) { token } }",
+]
+OTHERS = [
+    f"{CODE} is your order number",
+    f"The number {CODE} is the postal code of the area",
+    "Set `MAX_TOKENS` to `4096`",
+    "The API key that you use is called stripe-prod",
+    "GET /x?status=1&code=404",
+    {"appid": "wx1234567890abcdef"},
+    {"appid": 730},
+    {"query": "query($id: ID!){ user(id: $id){name} }", "variables": {"id": KEY}},
+]
+
+
+@pytest.mark.parametrize("said", SAID)
+def test_what_is_said_of_a_secret_hides_it(said):
+    assert KEY not in Redaction().value("text", said.format(KEY))
+
+
+@pytest.mark.parametrize("said", OF_CODES)
+def test_the_code_of_a_message_is_hidden(said):
+    assert CODE not in Redaction().value("text", said.format(CODE))
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_the_code_that_answers_a_question_for_it_is_hidden(question):
+    messages = [{"role": "assistant", "content": question}, {"role": "user", "content": CODE}]
+    assert CODE not in str(Redaction().value("messages", messages))
+
+
+@pytest.mark.parametrize("query", MUTATIONS)
+def test_a_variable_of_graphql_is_hidden_that_stands_for_a_password(query):
+    request = {"query": query, "variables": {"p": KEY, "e": "ann@example.org"}}
+    clean = Redaction().value("request", request)
+    assert clean["variables"] == {"p": "[redacted]", "e": "ann@example.org"}
+    assert KEY not in Redaction().value("body", json.dumps(request))
+
+
+def test_a_key_of_openweather_is_hidden_in_an_address_and_in_data():
+    address = f"https://api.openweathermap.org/data/2.5/weather?q=London&appid={WEATHER}"
+    assert WEATHER not in str(Redaction().value("request", [address, {"q": "London", "appid": WEATHER}]))
+
+
+def test_a_code_of_oauth_is_hidden_in_an_address():
+    address = f"https://app.example.com/callback?code=4/0AX4XfWh{KEY}&state=xyz"
+    clean = Redaction().value("url", address)
+    assert clean == "https://app.example.com/callback?code=[redacted]&state=xyz"
+
+
+@pytest.mark.parametrize("value", OTHERS, ids=str)
+def test_what_only_looks_alike_stays(value):
+    assert Redaction().value("x", value) == value
