@@ -14,11 +14,15 @@ from agenttrace.redaction.questions import asked_name
 _SHORTEST = 4
 _LONGEST_ASKED, _MOST_TEXTS = 4_000, 20
 _NAME = r"[\w.-]*\w"
+_VERB = (
+    r"(?:printenv|echo|print|unset|getenv|cat|bat|less|more|head|tail|type|gc|[Gg]et-[Cc]ontent|get|show|read"
+    r"|output|view|fetch|lookup|reveal|decrypt|auth)"
+)
 _LAST_NAME = re.compile(
     rf"""(?:
     \A[\w./:@-]*?
-    | [$/.#]\{{?
-    | \b(?:printenv|echo|print|unset|getenv)[ ]+
+    | [$/.#]:?\{{?
+    | \b{_VERB}(?:[ ]+-[\w-]+(?:=\S+)?)*[ ]+
     | (?P<quote>["'])
     )(?P<name>{_NAME})(?(quote)(?P=quote))[\s)\]}}"';]*(?:\.(?:value|text|innerText|strip\(\))[\s)\]}}"';]*)?\Z""",
     re.VERBOSE,
@@ -32,9 +36,16 @@ _ASKED_WITHIN = re.compile(
 _OF_COMMAND = re.compile(
     r"\b(?:terraform\s+output\s+-(?:raw|json)\s+"
     r"|ssm\s+get-parameters?\s[^|;&]*?--names?[ =](?:[\w.-]*/)*"
-    rf"|grep\s(?:-\w+\s+)*[\"'^]*)(?P<name>{_NAME})"
+    r"|grep\s(?:-\w+\s+)*[\"'^]*"
+    rf"|\b(?:sed|awk|perl|rg)\s(?:-\S+\s+)*[\"']?(?:s/)?[\^/]*)(?P<name>{_NAME})"
 )
 """What else commands name: ``terraform output -raw db_password``."""
+_TAIL = re.compile(
+    r"(?:\s*(?:[;&]{1,2}\s*echo|\d?>\s*[^\s|;&]+|\|\s*(?:tr|head|tail|xargs|cat|sed|cut|jq|base64)\b[^|;&]*|;)"
+    r"|\s+--?[a-z][\w-]*)+\s*\Z"
+)
+"""What stands behind all that is asked for: ``… | tr -d '\\n'``, ``… --plain``, ``…; echo``."""
+_SUFFIX = re.compile(r"(?i)\.(?:txt|key|pem|asc|dat|md|env|conf|cfg|secret|token|pass|json|ya?ml)\Z")
 _PROGRAMS = re.compile(
     r"""(?:\A|[;&|(]\s*)(?:pass\ (?:show\ )?[\w./-]+|op\ (?:read|item\ get)\ .*
     |aws\ ecr\ get-login-password.*|aws\ ssm\ get-parameters?\ .*--with-decryption.*
@@ -45,7 +56,8 @@ _PROGRAMS = re.compile(
     |security\ find-(?:generic|internet)-password\ .*-\w*w.*|secret-tool\ lookup\ .*
     |bw\ get\ (?:password|totp|notes)\ .*|gh\ auth\ token.*
     |heroku\ (?:auth:token|config:get\ .*)|kubectl\ create\ token\ .*
-    |doppler\ secrets\ get\ .*)\Z""",
+    |doppler\ secrets\ get\ .*|(?:gopass|lpass)\ (?:show|get)\ .*|(?:rbw|keyring)\ get\ .*
+    |oc\ whoami\ (?:-t|--show-token)|op\ get\ .*)\Z""",
     re.VERBOSE,
 )
 """Commands that print a secret and nothing else."""
@@ -95,6 +107,9 @@ def _has_sign(lowered: str) -> bool:
         or "returning" in lowered
         or "op read" in lowered
         or "op item" in lowered
+        or "decrypt" in lowered
+        or "rbw " in lowered
+        or "whoami" in lowered
     )
 
 
@@ -130,8 +145,9 @@ def asked_by(text: str, names: Names) -> str:
     if len(text) <= _LONGEST_END and _PROGRAMS.search(text) is not None and names.is_secret("secret"):
         return "secret"
     end = text.rpartition("\n")[2][-_LONGEST_END:]
-    for pattern in (_LAST_NAME, _ASKED_WITHIN, _OF_COMMAND):
-        match = pattern.search(end)
-        if match is not None and names.is_secret(match["name"]):
-            return match["name"]
+    for part in dict.fromkeys((end, _TAIL.sub("", end))):
+        for pattern in (_LAST_NAME, _ASKED_WITHIN, _OF_COMMAND):
+            match = pattern.search(part)
+            if match is not None and names.is_secret(_SUFFIX.sub("", match["name"])):
+                return _SUFFIX.sub("", match["name"])
     return asked_name(text, names) if _QUESTION.search(end) is not None else ""

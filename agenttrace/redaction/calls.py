@@ -24,6 +24,14 @@ CONNECTED = re.compile(
     rf"""[^"'\n\\]{{0,300}}\\{{0,20}}["']\s{{0,20}},\s{{0,20}}(?:\d{{1,5}}\s{{0,9}},\s{{0,9}})?{_TEXT}{_VALUE}"""
 )
 """An address or a host, a user and a password: ``DriverManager.getConnection("jdbc:…", "ann", "…")``."""
+_VARIABLE = r"[A-Za-z_][\w.]{0,60}\s{0,3},\s{0,20}"
+CONNECTED_TO_VARIABLE = re.compile(
+    rf"""(?P<name>[gG]et_?[cC]onnection)\(\s{{0,20}}{_VARIABLE}{_TEXT}{_VALUE}"""
+)
+USER_IN_VARIABLE = re.compile(
+    rf"""(?i)\b(?P<name>(?:imap|smtp|mail|server|ftp|client|conn)\w{{0,20}}\.login)\(\s{{0,20}}{_VARIABLE}{_VALUE}"""
+)
+"""The same where a variable stands before: ``getConnection(url, "ann", "…")``, ``imap.login(user, "…")``."""
 CONNECTIONS = ("onnection(", "onnect(", "PDO(", "mysqli(")
 CREATED = re.compile(
     rf"""(?P<name>[Cc]reate_?(?:[Ss]uper_?)?[Uu]ser|FTP(?:_TLS)?|(?:Strict)?Redis)\(\s{{0,20}}{_TEXT}(?:{_TEXT}|\d{{1,6}}\s{{0,9}},\s{{0,9}}){{0,2}}{_VALUE}"""
@@ -47,7 +55,12 @@ OF_VALUES = (
     (CREATORS, CREATED),
 )
 """Those behind a text among the arguments, each with signs of which one is in every text that has it."""
-OF_ONE_TEXT = ((("jwt.",), SIGNED), (("CURLOPT_",), OPTION_SET))
+OF_ONE_TEXT = (
+    (("jwt.",), SIGNED),
+    (("CURLOPT_",), OPTION_SET),
+    (("onnection(",), CONNECTED_TO_VARIABLE),
+    ((".login(",), USER_IN_VARIABLE),
+)
 """The others."""
-OF_CALLS = ("user(", "redis(", "ftp(", "gin(", "_in(", "pdo(", "mysqli(")
+OF_CALLS = ("user(", "redis(", "ftp(", "gin(", "_in(", "pdo(", "mysqli(", "onnection(")
 """In lower case what stands in each text with a call of these that has no sign of a secret's name."""

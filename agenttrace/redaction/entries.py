@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 NAMES_OF_VALUES = (
     *("name", "key", "header", "field", "Name", "Key", "NAME", "KEY"),
     *("id", "label", "title", "parameter", "variable", "option"),
@@ -31,3 +33,8 @@ VALUES = (
     *("rejectedValue", "rejected_value"),
     *("old", "new", "old_value", "oldValue", "before", "after"),
 )
+
+
+def values_in(entry: Collection[str]) -> tuple[str, ...]:
+    """The keys of values: ``content`` beside a ``key`` alone, as memories are kept."""
+    return (*VALUES, "content") if "key" in entry else VALUES

@@ -13,7 +13,7 @@ from agenttrace.redaction.result_words import is_word
 _RETURN = frozenset(
     {
         *("get", "fetch", "read", "load", "create", "generate", "make", "new", "issue", "rotate", "retrieve"),
-        *("lookup", "find", "reveal", "decrypt", "request", "refresh", "show", "obtain", "mint"),
+        *("lookup", "find", "reveal", "decrypt", "request", "refresh", "show", "obtain", "mint", "wait"),
     }
 )
 _TAKE = frozenset(
@@ -24,6 +24,8 @@ _TAKE = frozenset(
         *("replace", "try"),
     }
 )
+_OF_CODES = frozenset({"2fa", "mfa", "two_factor"})
+"""What calls are named that are given a one-time code: ``submit_2fa``."""
 
 
 def returned_secret(call: str, names: Names) -> str:
@@ -56,6 +58,10 @@ def _secret_after(verbs: frozenset[str], call: str, names: Names) -> str:
     words = words_of(call.rpartition(".")[2])
     for place, word in enumerate(words[:-1]):  # behind a server's or vendor's name: ``vault_get_secret``
         secret = "_".join(words[place + 1 :])
-        if word in verbs and names.is_secret(secret):
+        if word not in verbs:
+            continue
+        if verbs is _TAKE and secret in _OF_CODES:
+            secret += "_code"
+        if names.is_secret(secret):
             return secret
     return ""

@@ -7,6 +7,7 @@ import re
 from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.calls import (
     CONNECTED,
+    CONNECTED_TO_VARIABLE,
     CREATED,
     LOGGED_IN,
     OF_ONE_TEXT,
@@ -14,6 +15,7 @@ from agenttrace.redaction.calls import (
     OPTION_SET,
     PASSWORD_SET,
     SIGNED,
+    USER_IN_VARIABLE,
 )
 from agenttrace.redaction.commands import JOINED
 from agenttrace.redaction.fields import name_of_field
@@ -96,6 +98,7 @@ MARKED_FORMS = {mark: [form for form in FORMS if form[0] == mark] for mark, _, _
 """All but those in lists, by their punctuation."""
 
 
+_OF_CALLS = (LOGGED_IN, PASSWORD_SET, CONNECTED, CONNECTED_TO_VARIABLE, USER_IN_VARIABLE)
 _AMONG_OTHERS = (CREATED, SIGNED, OPTION_SET)
 """Calls where an e-mail, a host or a word may stand in the place of the secret."""
 _OF_TABLES = ("td", "th", "dt")
@@ -126,7 +129,14 @@ def _is_secret(match: re.Match[str], pattern: re.Pattern[str], names: Names) -> 
     if pattern is SNAPSHOT:
         name = name_of_field(match["name"], names)
         return name is not None and names.hides(name, value) and not says_something(value)
-    if pattern in (LOGGED_IN, PASSWORD_SET, CONNECTED, *_AMONG_OTHERS):
+    if pattern in (
+        LOGGED_IN,
+        PASSWORD_SET,
+        CONNECTED,
+        CONNECTED_TO_VARIABLE,
+        USER_IN_VARIABLE,
+        *_AMONG_OTHERS,
+    ):
         is_value = is_made_up(value) if pattern in _AMONG_OTHERS else is_opaque(value) or is_phrase(value)
         return names.is_secret("password") and is_value
     if not _hides(names, last_name(match["name"]), value):

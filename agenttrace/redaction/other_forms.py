@@ -13,6 +13,7 @@ from agenttrace.redaction.inserted import has_secret_column, may_have_rows, with
 from agenttrace.redaction.manifests import SIGN, without_manifests
 from agenttrace.redaction.names import OF_OTHER_ALPHABETS
 from agenttrace.redaction.naming import Names
+from agenttrace.redaction.one_time_codes import may_have_codes, without_codes
 from agenttrace.redaction.said import MORE_SIGNS, SIGNS, places_of_signs, without_said
 from agenttrace.redaction.signs import Look
 from agenttrace.redaction.sql_parameters import OF_STATEMENTS, without_sql_parameters
@@ -31,7 +32,8 @@ def may_have_others(lowered: str, look: Look, *, has_lines: bool) -> bool:
     if look.has_digit_in_word and (
         has_any(SIGNS, lowered)
         or (" is" in lowered and has_any(_SHORT, lowered))
-        or "otp for " in lowered
+        or "otp " in lowered
+        or may_have_codes(lowered)
         or (has_lines and ", dtype: " in lowered)
         or ("authorization" in lowered and has_any(_AUTHORIZATION, lowered))
         or (has_lines and _has_head(lowered))
@@ -50,7 +52,7 @@ def may_have_others(lowered: str, look: Look, *, has_lines: bool) -> bool:
 
 
 _AUTHORIZATION = ("authorization\t", 'authorization "')
-_SHORT = ("code is", "otp is", "pin is", "pw is", "pwd is", "jwt is", "is your")
+_SHORT = ("code is", "otp is", "pin is", "pw is", "pwd is", "jwt is")
 """What is said of names that have none of `SIGNS`: each takes as long as a look through the whole text."""
 
 
@@ -97,6 +99,9 @@ def without_others(text: str, names: Names) -> tuple[str, int]:
     if has_any(HTML_SIGNS, lowered):
         text, in_html = without_html_columns(text, names)
         count += in_html
+    if may_have_codes(lowered):
+        text, of_codes = without_codes(text, names)
+        count += of_codes
     if may_have_rows(lowered):
         text, in_rows = without_inserted(text, names)
         count += in_rows

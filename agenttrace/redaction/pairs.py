@@ -9,7 +9,7 @@ from typing import Any
 from agenttrace.core.marks import REDACTED, bytes_of, spelled
 from agenttrace.redaction.answers import without_answers
 from agenttrace.redaction.commands import may_be_command, places_in_arguments
-from agenttrace.redaction.entries import NAMES_OF_VALUES, VALUES
+from agenttrace.redaction.entries import NAMES_OF_VALUES, VALUES, values_in
 from agenttrace.redaction.fields import ASKED, FIELDS, REPLIES, TYPED, name_of_field, typed_secrets
 from agenttrace.redaction.lines import may_be_lines
 from agenttrace.redaction.naming import Names, hides_all, may_be_word
@@ -221,7 +221,7 @@ def _is_among(seen: set[tuple[Any, ...]], items: Sequence[Any]) -> bool:
 
 def is_named_value(value: Mapping[str, Any], names: Names) -> bool:
     """Returns True if a mapping has a secret's name beside its value, and that is hidden."""
-    item = next((value[key] for key in VALUES if key in value), None)
+    item = next((value[key] for key in values_in(value) if key in value), None)
     keys: tuple[str, ...] = NAMES_OF_VALUES
     if value.get("type") == "password":  # an input of a form
         keys = (*keys, "type")
@@ -262,7 +262,7 @@ def keys_beside(value: Mapping[str, Any], names: Names) -> list[str]:
     if type(name) is str and "/secrets/" in name and names.is_secret("secret"):  # of Google's Secret Manager
         keys += [key for key in ("payload",) if type(value.get(key)) is dict]
     if is_named_value(value, names):
-        keys += [key for key in VALUES if value.get(key) is not None and key not in keys]
+        keys += [key for key in values_in(value) if value.get(key) is not None and key not in keys]
     return keys
 
 
@@ -274,6 +274,8 @@ def may_be_entry(keys: Collection[str]) -> bool:
         return True
     if ("kind" in keys and "data" in keys) or ("payload" in keys and "name" in keys):
         return True
+    if "content" in keys and "key" in keys:
+        return True
     return ("query" in keys or "text" in keys) and any(parameters in keys for parameters in _PARAMETERS)
 
 
@@ -281,7 +283,7 @@ def may_be_named_beside(parameters: Collection[str]) -> bool:
     """Returns True if of these parameters one may name another: ``set_header(name, value)``."""
     keys = frozenset(parameters)
     return (
-        not (keys.isdisjoint(VALUES) or keys.isdisjoint(NAMES_OF_VALUES))
+        not (keys.isdisjoint(values_in(keys)) or keys.isdisjoint(NAMES_OF_VALUES))
         or not (keys.isdisjoint(FIELDS) or keys.isdisjoint(TYPED))
         or not (keys.isdisjoint(ASKED) or keys.isdisjoint(REPLIES))
         or not (keys.isdisjoint(COLUMNS) or keys.isdisjoint(ROWS))

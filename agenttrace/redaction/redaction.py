@@ -35,6 +35,7 @@ from agenttrace.redaction.lines import without_joined
 from agenttrace.redaction.names import NameRule, own_name, plain, rule_of
 from agenttrace.redaction.options import Level, OwnShape, asks_for_cards, checked, own_shapes
 from agenttrace.redaction.other_forms import may_have_others, without_others
+from agenttrace.redaction.other_things import names_another
 from agenttrace.redaction.pages import may_be_page, without_secrets_of_page
 from agenttrace.redaction.pairs import (
     NAMED_BESIDE,
@@ -54,7 +55,6 @@ from agenttrace.redaction.spans import redacted_span
 from agenttrace.redaction.streamed import without_split, without_split_events
 from agenttrace.redaction.texts import has_any, may_have_names, without_named
 from agenttrace.redaction.together import may_hold_secret
-from agenttrace.redaction.tokens_of_texts import is_token_of_text
 from agenttrace.redaction.values import (
     hides,
     is_schema,
@@ -258,8 +258,8 @@ class Redaction:
                         name += "'"
                 else:
                     name = key
-                is_word = key == "token" and is_token_of_text(value)
-                items[name] = self.inside(item) if is_word else self._item(key, item)
+                is_other = names_another(key, value)
+                items[name] = self.inside(item) if is_other else self._item(key, item)
             if may_be_entry(value):
                 without_beside(value, items, self, self.taken_out)
             return items

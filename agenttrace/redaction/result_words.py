@@ -84,5 +84,5 @@ def is_word(text: str) -> bool:
     """Returns True for one made-up word: no sentence, no file, no place in one."""
     if len(text) > LONGEST_RESULT or " " in text or (text.isalpha() and len(text) < _SHORTEST_OF_LETTERS):
         return False  # most results: told in a few steps
-    text = text.strip()
+    text = text.strip().strip("\"'")
     return not any(map(str.isspace, text)) and is_made_up(text) and _FILE.fullmatch(text) is None

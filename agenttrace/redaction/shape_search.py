@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from agenttrace.core.marks import REDACTED
-from agenttrace.redaction.shapes import BEGIN, Shape
+from agenttrace.redaction.shape import BEGIN, Shape
 
 _NO_WORD = 20
 _PARTS = re.compile(r"[-_.]")
@@ -52,10 +51,10 @@ def without_shape(shape: Shape, text: str) -> tuple[str, int]:
 
     def replace(match: re.Match[str]) -> str:
         nonlocal count
-        if not looks_random(match[0]):
+        if not looks_random(match[0][len(match[1]) if match.re.groups else 0 :]):
             return match[0]
         count += 1
-        return REDACTED
+        return match.expand(shape.replacement)
 
     cleaned = pattern.sub(replace, text)
     return (cleaned, count) if count else (text, 0)

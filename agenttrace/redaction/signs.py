@@ -6,8 +6,9 @@ import re
 import string
 from typing import NamedTuple
 
+from agenttrace.redaction.shape import RUN, Shape
 from agenttrace.redaction.shape_search import pattern_in
-from agenttrace.redaction.shapes import ENCODED_RUN, RUN, SHAPES, Shape
+from agenttrace.redaction.shapes import ENCODED_RUN, SHAPES
 
 _OF_RUNS = (string.ascii_letters + string.digits + "_-").encode()
 _OF_WORDS = _OF_RUNS + b".~+/=:%$?&@"

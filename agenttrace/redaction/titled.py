@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agenttrace.redaction.naming import Names, name_of_words
+from agenttrace.redaction.naming import Names
 from agenttrace.redaction.shape_search import looks_random
 from agenttrace.redaction.values import is_class, is_made_up, is_opaque, is_placeholder
 
@@ -41,11 +41,6 @@ _NAMED_AFTER = re.compile(
 )
 """*I use … as the password*, *reset to … (temporary password)*."""
 _REACH = 64
-_CODE_OF = re.compile(
-    r"(?i)(?<![\w.,-])(?:[A-Z]-)?(?P<value>\d{3}[- ]?\d{1,5})[\"'*`]{0,3}\sis\s(?:your|the|my)\s"
-    r"(?:[\w-]{1,20}\s){0,3}\w{0,20}\Z"
-)
-"""*482913 is your verification code*, as messages of codes begin."""
 
 
 def _value_before(text: str, place: int) -> tuple[int, int] | None:
@@ -72,23 +67,9 @@ _IS_SHOWN = re.compile(r"\bwhere\s{1,9}\Z")
 """As pytest shows it: ``+  where '…' = user.password``."""
 
 
-def _code_before(text: str, place: int, names: Names) -> tuple[int, int] | None:
-    """Where the digits of a code stand before its name, of which a sign stands at a place."""
-    first = max(0, place - _WINDOW)
-    code = _CODE_OF.search(text, first, place) if text.rfind(" is ", first, place) >= 0 else None
-    if code is None:
-        return None
-    rest = _REST_OF_NAME.match(text, place)
-    words = f"{text[code.end('value') : place]}{rest[0] if rest else ''}".split()
-    return code.span("value") if name_of_words(words[-2:], names) else None
-
-
 def titled_value(text: str, place: int, names: Names) -> tuple[int, int] | None:
     """Where a text stands before ``AS`` and a name of which a sign stands at a place, or before it in a call
     that compares; None for none."""
-    code = _code_before(text, place, names)
-    if code is not None:
-        return code
     begin = text.rfind(" ", max(0, place - _LONGEST_NAME), place)
     asserted = _asserted_value(text, place) or _value_before(text, place)
     if asserted is not None:

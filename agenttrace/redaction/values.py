@@ -65,8 +65,8 @@ _PATTERN = re.compile(
 _SURELY_PATTERN = re.compile(
     r"\A\[[^\]]*\w-\w[^\]]*\][*+?]?\Z|\(\?(?:P<|[:=!])|\\b\w+\\b|\A\^.*\$\Z|\([\w-]+\|[\w|-]+\)"
 )
-_SCOPES = frozenset({"read", "write", "none", "admin"})
-"""What a permission is worth, ``{"id-token": "write"}``."""
+_SCOPES = frozenset({"read", "write", "none", "admin", "same-origin", "include", "omit"})
+"""What a permission is worth, ``{"id-token": "write"}``; a choice of `fetch`."""
 _PLAIN_URL = re.compile(r"https?://[\w.-]+(?::\d{1,5})?(?:/[\w./#~-]*)?")
 _NUMBERED = re.compile(
     r"[A-Za-z]+[-_ ]\d{1,3}|(?i:spring|summer|fall|autumn|winter|term|year|week|day)[-_ ]?\d{1,4}"

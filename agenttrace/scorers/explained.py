@@ -6,7 +6,7 @@ few; where a score is stored or printed, it is made then.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,9 +14,10 @@ from agenttrace.core.changed import changed
 from agenttrace.core.later import Later
 from agenttrace.core.score import Score
 from agenttrace.expectations.reading import as_read_now, has_doubts
+from agenttrace.expectations.values import PREDICATE_RAISED
 from agenttrace.matching.comparison import Comparison
 from agenttrace.matching.explain import explain
-from agenttrace.matching.rows import rows_data
+from agenttrace.matching.rows import Row, rows_data
 
 MOST_CALLS = 200
 """Calls, expected and made, of which the diff is made later. That of longer runs is made within the scorer's
@@ -33,12 +34,22 @@ def explained(
     """
     calls = len(comparison.calls) + len(comparison.alignment.places)
     if calls > MOST_CALLS or has_doubts() or not comparison.is_repeatable:
-        return changed(score, diff=explain(comparison), details=_details(score.details, comparison, facts))
+        reason = "; ".join(dict.fromkeys([score.reason, *_raised(comparison.rows)]))
+        details = _details(score.details, comparison, facts)
+        return changed(score, reason=reason, diff=explain(comparison), details=details)
     return changed(
         score,
         diff=Later(as_read_now(partial(explain, comparison))),
         details=Later(as_read_now(partial(_details, score.details, comparison, facts))),
     )
+
+
+def _raised(rows: Sequence[Row]) -> Iterator[str]:
+    """What predicates raised: what it cannot take does not agree, and a slip in one looks alike."""
+    for row in rows:
+        for one in row.differences:
+            if one.note.startswith(PREDICATE_RAISED):
+                yield f"{one.path}: {one.note}"
 
 
 def _details(

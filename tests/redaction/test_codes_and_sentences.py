@@ -80,3 +80,55 @@ def test_a_code_of_oauth_is_hidden_in_an_address():
 @pytest.mark.parametrize("value", OTHERS, ids=str)
 def test_what_only_looks_alike_stays(value):
     assert Redaction().value("x", value) == value
+
+
+MAILS = [
+    "Your code is: {}",
+    "{} is your Amazon OTP. Do not share it.",
+    "The OTP you requested is {}.",
+    "<#> Your WhatsApp code: {}\ndo not share it",
+    "Use {} as your login code",
+    "Verification code\n{}",
+    "Hi,\n\nVerification code:\n\n{}\n\nThanks",
+    "Enter {} to verify your account",
+]
+OTHER_CODES = [
+    "Your ZIP code is 94110",
+    "Your booking code: 482913",
+    "Your Promo code: 12345",
+    "Enter 5000 to 6000 values",
+    "Error code: 4040\nStatus code\n404",
+    "Use 2024 as your base year, the code is fine",
+]
+
+
+@pytest.mark.parametrize("mail", MAILS)
+def test_the_code_of_a_mail_is_hidden(mail):
+    assert CODE not in str(Redaction().value("mail", {"body": mail.format(CODE)}))
+
+
+@pytest.mark.parametrize("text", OTHER_CODES)
+def test_other_numbers_stay(text):
+    assert Redaction().value("text", text) == text
+
+
+def test_the_postal_code_of_an_address_stays_and_a_pin_beside_a_user_does_not():
+    address = {"city": "Pune", "pincode": "411001"}
+    assert Redaction().value("x", address) == address
+    assert Redaction().value("x", {"user": "ann", "pin_code": "411001"})["pin_code"] == "[redacted]"
+
+
+def test_what_is_remembered_under_the_name_of_a_secret_is_hidden():
+    assert Redaction().fields({"key": "github_password", "content": KEY})["content"] == "[redacted]"
+    assert Redaction().fields({"key": "favourite_colour", "content": "blue"})["content"] == "blue"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "imap = imaplib.IMAP4_SSL(host)\nimap.login(user, '{}')",
+        'DriverManager.getConnection(url, "ann", "{}")',
+    ],
+)
+def test_a_password_behind_a_variable_is_hidden_in_code(code):
+    assert KEY not in Redaction().value("code", code.format(KEY))

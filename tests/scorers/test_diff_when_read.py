@@ -227,3 +227,12 @@ def test_a_later_lets_go_of_what_it_was_made_of():
     assert gone() is not None
     assert (later.get(), later.get()) == ("made", "made")
     assert gone() is None
+
+
+@pytest.mark.parametrize("scorer", [ToolOrderScorer(), TrajectoryScorer()], ids=lambda scorer: scorer.name)
+def test_what_a_predicate_raised_is_in_the_reason(scorer):
+    run = [{"name": "find", "arguments": {"id": {"amount": 9}}}]
+    example = Example(expected_tools=[call("find", id=lambda value: value["amuont"] > 5)], tools_called=run)
+    score = scorer.score(example)
+    assert score.outcome == "failed"
+    assert score.reason.endswith("; id: the predicate raised KeyError: 'amuont'")

@@ -1,0 +1,52 @@
+"""One-time codes as mails and short messages have them: ``Your code is: 482913``, ``Enter 482913 to …``."""
+
+from __future__ import annotations
+
+import re
+
+from agenttrace.core.marks import REDACTED
+from agenttrace.redaction.naming import Names
+
+_CODE = r"(?<![\w.,#/-])(?:[A-Z]-)?(?P<code>\d{3}[ -]\d{3}|\d{4,8})(?![\w%-]|[.,/:]\d)"
+_NAME = (
+    r"(?:otp|totp|passcode|pass\scode"
+    r"|(?:log-?in|sign-?in|access|security|verification|authentication|one-time|sms)\scode)"
+)
+_OTHERS = (
+    r"(?!(?:zip|post\w*|promo\w*|discount|coupon|booking|order|reference|confirmation|tracking|country|area|error"
+    r"|status|voucher|gift|referral|product|item|source|customer|member)\s)"
+)
+"""What codes that everybody may know are for."""
+_QUOTES = r"[\"'*`]{0,3}"
+_EXPRESSIONS = tuple(
+    re.compile(rf"(?i){expression}")
+    for expression in (
+        rf"{_CODE}{_QUOTES}\s(?:is|as)\s(?:your|the|my)\s(?:[\w.-]{{1,20}}\s){{0,3}}{_NAME}\b",
+        rf"\byour\s(?:{_OTHERS}(?-i:[A-Z])[\w.-]{{1,20}}\s){{0,2}}(?:{_NAME}|code)(?:\sis:?|:)\s{{1,3}}{_QUOTES}{_CODE}",
+        rf"\b(?:enter|use|type)\s{_QUOTES}{_CODE}{_QUOTES}\sto\s"
+        r"(?:verify|log\sin|sign\sin|confirm|continue|complete|authenticate|reset)",
+        rf"\b{_NAME}{_QUOTES}:?{_QUOTES}[ \t]{{0,3}}\r?\n\s{{0,8}}{_QUOTES}{_CODE}"
+        rf"(?={_QUOTES}[ \t]{{0,8}}(?:\r?\n|\Z))",
+    )
+)
+
+
+def may_have_codes(lowered: str) -> bool:
+    """Returns False for most texts that have no such code, which are given in lower case."""
+    if "your" in lowered and ("code" in lowered or "otp" in lowered):
+        return True
+    return " code\n" in lowered or " code:\n" in lowered or ("enter " in lowered and " to " in lowered)
+
+
+def without_codes(text: str, names: Names) -> tuple[str, int]:
+    """The text without such codes, and how many were found."""
+    count = 0
+    for expression in _EXPRESSIONS if names.is_secret("verification_code") else ():
+        text, found = expression.subn(_without, text)
+        count += found
+    return text, count
+
+
+def _without(match: re.Match[str]) -> str:
+    begin, end = match.start("code") - match.start(), match.end("code") - match.start()
+    return f"{match[0][:begin]}{REDACTED}{match[0][end:]}"

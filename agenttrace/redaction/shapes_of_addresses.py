@@ -1,0 +1,76 @@
+"""The rows of the table of shapes that are addresses: whoever has one may do what it is for."""
+
+from __future__ import annotations
+
+import re
+
+from agenttrace.core.marks import REDACTED
+from agenttrace.redaction.shape import HEX_ID, Shape
+
+ADDRESSES: tuple[Shape, ...] = (
+    Shape(
+        "webhook addresses of Slack, Teams, Discord",
+        "Slack, Discord, gitleaks",
+        ("hooks.slack.com/", "webhook.office.com/", "/api/webhooks/"),
+        re.compile(
+            r"((?:hooks\.slack\.com|(?<![\w-])[\w-]{1,63}\.webhook\.office\.com|discord(?:app)?\.com/api/webhooks)/)"
+            r"(?!\[redac)[\w+/@.-]{20,}"
+        ),
+        replacement=rf"\1{REDACTED}",
+    ),
+    Shape(
+        "webhook addresses of Zapier, Make, IFTTT",
+        "Zapier, Make, IFTTT",
+        ("hooks.zapier.com/", "hook.eu", "hook.us", "maker.ifttt.com/", "mcp.zapier.com/"),
+        re.compile(
+            r"((?:hooks\.zapier\.com/hooks/catch/\d{1,12}|hook\.(?:eu|us)\d\.make\.com"
+            r"|maker\.ifttt\.com/trigger/[\w-]{1,60}(?:/json)?/with/key|mcp\.zapier\.com/api/mcp/[a-z]{1,3})/)"
+            r"(?!\[redac)[\w-]{5,}"
+        ),
+        0,
+        replacement=rf"\1{REDACTED}",
+    ),
+    Shape(
+        "addresses of nodes of a chain with their key",
+        "Infura, Alchemy, QuickNode",
+        (".infura.io/", ".g.alchemy.com/", ".quiknode.pro/"),
+        re.compile(r"(\.(?:infura\.io/(?:ws/)?v3|g\.alchemy\.com/v2|quiknode\.pro)/)(?!\[redac)[\w-]{20,}"),
+        replacement=rf"\1{REDACTED}",
+    ),
+    Shape(
+        "keys in an address",
+        "Trello, WeatherAPI, TomTom",
+        ("?key=", "&key="),
+        re.compile(rf"(?i)([?&]key=)(?!{HEX_ID})(?=[a-z_-]*\d)[\w-]{{20,}}(?=[&#\s\"'<>)}}\],;]|\Z)"),
+        random=True,
+        replacement=rf"\1{REDACTED}",
+    ),
+    Shape(
+        "addresses that log in, or reset a password",
+        "OWASP",
+        ("/reset", "reset/", "/magic", "/verify-email/", "/confirm-email/", "/invite/", "/activate/"),
+        re.compile(
+            r"(?i)(/(?:(?:reset|forgot|change)[_-]?(?:password|pass|pw)|(?:password|pass|pw|account)[_-]?(?:reset|recovery)"
+            r"|password/reset|magic(?:[_-]?link)?|(?:verify|confirm)-email|invite|activate)/)"
+            r"(?!\[redac)(?=[a-z_-]*\d)[\w.-]{20,}"
+        ),
+        random=True,
+        replacement=rf"\1{REDACTED}",
+    ),
+    Shape(
+        "signed addresses",
+        "AWS, Azure, Google",
+        ("x-amz-signature=", "x-goog-signature=", "sig=", "x-amz-security-token="),
+        re.compile(
+            r"(?i)([?&](?:x-amz-signature|x-amz-security-token|x-goog-signature|sig)=)(?!\[redac)[\w%+/=.-]{16,}"
+        ),
+        replacement=rf"\1{REDACTED}",
+    ),
+    Shape(
+        "codes of OAuth in an address",
+        "RFC 6749",
+        ("?code=", "&code="),
+        re.compile(r"(?i)([?&]code=)(?!\[redac)(?=[\w%+/=.~-]{0,60}\d)[\w%+/=.~-]{20,}"),
+        replacement=rf"\1{REDACTED}",
+    ),
+)
