@@ -42,8 +42,8 @@ def without_codes(text: str, names: Names) -> tuple[str, int]:
     """The text without such codes, and how many were found."""
     count = 0
     for expression in _EXPRESSIONS if names.is_secret("verification_code") else ():
-        text, found = expression.subn(_without, text)
-        count += found
+        text, taken_out = expression.subn(_without, text)
+        count += taken_out
     return text, count
 
 

@@ -70,7 +70,11 @@ ADDRESSES: tuple[Shape, ...] = (
         "codes of OAuth in an address",
         "RFC 6749",
         ("?code=", "&code="),
-        re.compile(r"(?i)([?&]code=)(?!\[redac)(?=[\w%+/=.~-]{0,60}\d)[\w%+/=.~-]{20,}"),
+        re.compile(
+            r"(?i)((?:callback|oauth2?|auth|redirect|sign-?in|login)[^\s?#\"']{0,60}\?(?:[^\s#\"']{0,300}&)?code="
+            r"|[?&]code=(?=[\w%+/=.~-]{20,2000}&(?:state|scope|session_state|iss)=))"
+            r"(?!\[redac)(?=[\w%+/=.~-]{0,60}\d)[\w%+/=.~-]{20,}"
+        ),
         replacement=rf"\1{REDACTED}",
     ),
 )
