@@ -111,6 +111,12 @@ def write_content(path: Path, before: FileContent, text: str) -> None:
 
 
 def _replace(path: Path, content: bytes, mode: int | None = None) -> None:
+    if _is_stream(path):
+        try:
+            path.write_bytes(content)
+        except OSError as error:
+            raise _not_written(path, error) from None
+        return
     temporary = path.parent / f".{path.name}.{uuid4().hex[:8]}.tmp"  # not with_name: "." has none
     try:
         with open(temporary, "xb", opener=None if mode is None else _private) as file:
@@ -124,6 +130,15 @@ def _replace(path: Path, content: bytes, mode: int | None = None) -> None:
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise _not_written(path, error) from None
+
+
+def _is_stream(path: Path) -> bool:
+    """Returns True for a device or a pipe, ``/dev/null``: it is written to, not replaced."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 def _private(path: str, flags: int) -> int:

@@ -23,6 +23,8 @@ def agree_with_output(
     expected: Any, call: ToolCall, context: Context, into: list[Difference] | None = None
 ) -> float:
     """Agreement of a prepared expected output with that of a call; the differences go to `into`, if given."""
+    if call.output is None and call.failed:
+        return _agree_with_nothing(expected, call, into)
     outputs = possible_outputs(call)
     if isinstance(expected, Matcher) and expected.operator in _OF_TEXT:
         outputs = outputs[:1]
@@ -37,6 +39,16 @@ def agree_with_output(
     if into is not None:
         into.extend(differences)
     return agreement
+
+
+def _agree_with_nothing(expected: Any, call: ToolCall, into: list[Difference] | None) -> float:
+    """Agreement with what a call gave that failed: nothing, which is another thing than null."""
+    if isinstance(expected, Matcher) and expected.accepts_absence:
+        return 1.0
+    if into is not None:
+        why = "it failed" if call.error is None else f"it raised {call.error.type}"
+        into.append(Difference("output", expected, None, "missing", f"{why}, and returned nothing"))
+    return 0.0
 
 
 def _for(output: Any, expected: Any) -> Any:

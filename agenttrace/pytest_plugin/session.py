@@ -100,7 +100,8 @@ def finished(texts: Iterable[str], config: pytest.Config, began: float, extent: 
     if extent == "interrupted":
         report = replace(report, metadata={**report.metadata, "interrupted": True})
     vacuous = [safe_line(line, 400) for line in report.vacuous_lines]
-    lines = [*_scorer_lines(report), *vacuous, *_keep(report, rows), *_update(rows)]
+    is_kept, kept_lines = _keep(report, rows, config)
+    lines = [*_scorer_lines(report), *vacuous, *kept_lines, *_update(rows)]
     not_run = report.counts.get("not_run", 0)
     if not_run:
         lines.append(f"{not_run} of {len(report)} not run: {_first_reason(report)}")
@@ -125,7 +126,7 @@ def finished(texts: Iterable[str], config: pytest.Config, began: float, extent: 
         report,
         lines,
         () if comparison is None else [line.text for line in comparison_lines(comparison)],
-        failed=not_run > 0 or shortfall is not None or lost or not (is_saved and is_written),
+        failed=not_run > 0 or shortfall is not None or lost or not (is_kept and is_saved and is_written),
     )
 
 
@@ -240,8 +241,11 @@ def _metadata_of(rows: Iterable[Mapping[str, Any]], config: pytest.Config) -> di
     }
 
 
-def _keep(report: EvaluationReport, rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Store the run where the traces of the first test that has a store are; say where."""
+def _keep(
+    report: EvaluationReport, rows: Sequence[Mapping[str, Any]], config: pytest.Config
+) -> tuple[bool, Sequence[str]]:
+    """Store the run where the traces of the first test that has a store are, and say where; False where that
+    went wrong in a store that the command names."""
     for row in rows:
         store = open_store(row["path"]) if row["path"] else _MEMORY_STORES.get(row["store"])
         if store is None:
@@ -250,11 +254,11 @@ def _keep(report: EvaluationReport, rows: Sequence[Mapping[str, Any]]) -> Iterat
             store.write_report(report)
             check_kept(store)
         except Exception as error:  # choke-point: the tests have their outcomes, whatever the store says
-            yield f"the run could not be stored: {error_text(error)}"
-        else:
-            if row["path"]:
-                yield f"run {report.run_id[:8]} in {relative_source(row['path'])}"
-        return
+            is_named = config.getoption("agenttrace_store") is not None
+            return not is_named, [f"the run could not be stored: {error_text(error)}"]
+        path = row["path"]
+        return True, [f"run {report.run_id[:8]} in {relative_source(path)}"] if path else []
+    return True, ()
 
 
 def _trace_in(rows: Sequence[Mapping[str, Any]]) -> Callable[[str], Trace | None]:

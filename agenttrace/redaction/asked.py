@@ -148,6 +148,11 @@ def asked_by(text: str, names: Names) -> str:
     for part in dict.fromkeys((end, _TAIL.sub("", end))):
         for pattern in (_LAST_NAME, _ASKED_WITHIN, _OF_COMMAND):
             match = pattern.search(part)
-            if match is not None and names.is_secret(_SUFFIX.sub("", match["name"])):
-                return _SUFFIX.sub("", match["name"])
+            if match is not None and names.is_secret(without_suffix(match["name"])):
+                return without_suffix(match["name"])
     return asked_name(text, names) if _QUESTION.search(end) is not None else ""
+
+
+def without_suffix(name: str) -> str:
+    """The name of a file without what says that it is one: ``token.txt``."""
+    return _SUFFIX.sub("", name)

@@ -100,5 +100,7 @@ def _is_key_alone(value: str) -> bool:
 
 
 def reads_as_key(value: str) -> bool:
-    """Returns True for letters with digits as a key has them."""
-    return is_made_up(value) and not value.isdigit() and any(map(str.isdigit, value)) and looks_random(value)
+    """Returns True for letters with digits as a key has them; without one, for mixed letters of no name."""
+    has_digit = any(map(str.isdigit, value))
+    is_one = has_digit or (value.isalpha() and len(value) >= _LONG_WORD and not is_class(value))
+    return is_made_up(value) and not value.isdigit() and is_one and looks_random(value)

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from agenttrace.redaction.asked import without_suffix
+from agenttrace.redaction.naming import Names
+from agenttrace.redaction.result_words import is_word
 
 NAMES_OF_VALUES = (
     *("name", "key", "header", "field", "Name", "Key", "NAME", "KEY"),
@@ -38,3 +43,22 @@ VALUES = (
 def values_in(entry: Collection[str]) -> tuple[str, ...]:
     """The keys of values: ``content`` beside a ``key`` alone, as memories are kept."""
     return (*VALUES, "content") if "key" in entry else VALUES
+
+
+def keys_of_kind(entry: Mapping[str, Any], names: Names) -> list[str]:
+    """The keys of secrets in an entry of one of these programs, or of a file that is a secret's."""
+    keys: list[str] = []
+    if entry.get("kind") == "Secret" and names.is_secret("secret"):  # of Kubernetes
+        keys += [key for key in ("data", "stringData") if type(entry.get(key)) is dict]
+    if "grant_type" in entry and names.is_secret("authorization_code"):  # of OAuth
+        keys += [key for key in ("code", "code_verifier", "device_code") if type(entry.get(key)) is str]
+    if entry.get("Type") == "SecureString" and names.is_secret("secret"):  # of a parameter of AWS
+        keys.append("Value")
+    name = entry.get("name")
+    if type(name) is str and "/secrets/" in name and names.is_secret("secret"):  # of Google's Secret Manager
+        keys += [key for key in ("payload",) if type(entry.get(key)) is dict]
+    path, content = entry.get("path", entry.get("file_path")), entry.get("content")
+    if type(path) is str and type(content) is str and is_word(content):
+        name = path.replace("\\", "/").rpartition("/")[2]
+        keys += ["content"] if names.is_secret(without_suffix(name)) else []
+    return keys

@@ -12,7 +12,7 @@ from agenttrace.redaction.values import is_opaque, says_something
 FIELDS = (
     *("selector", "element", "locator", "xpath", "placeholder"),
     *("css_selector", "cssSelector", "field_name", "fieldName", "field_label", "label", "field"),
-    *("aria_label", "ariaLabel", "input_name", "target", "question"),
+    *("aria_label", "ariaLabel", "input_name", "target", "question", "into"),
 )
 """What says of which field something is: a selector of CSS or XPath, or words, *Password textbox*."""
 TYPED = (

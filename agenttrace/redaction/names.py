@@ -57,6 +57,7 @@ NAMES: tuple[NameRule, ...] = (
             "requirepass masterauth bindpw"
         ),
         "if opaque",
+        unless=_words("boarding ski bus rail travel guest visitor"),
     ),
     NameRule("seeds", "BIP 39", "last word", _words("seed mnemonic"), "if opaque"),
     NameRule("PINs", "Rails", "last word", _words("pin pins puk"), "four digits"),

@@ -9,7 +9,7 @@ from typing import Any
 from agenttrace.core.marks import REDACTED, bytes_of, spelled
 from agenttrace.redaction.answers import without_answers
 from agenttrace.redaction.commands import may_be_command, places_in_arguments
-from agenttrace.redaction.entries import NAMES_OF_VALUES, VALUES, values_in
+from agenttrace.redaction.entries import NAMES_OF_VALUES, VALUES, keys_of_kind, values_in
 from agenttrace.redaction.fields import ASKED, FIELDS, REPLIES, TYPED, name_of_field, typed_secrets
 from agenttrace.redaction.lines import may_be_lines
 from agenttrace.redaction.naming import Names, hides_all, may_be_word
@@ -46,6 +46,7 @@ NAMED_BESIDE = frozenset(
         "dtype",
         "sql",
         "statement",
+        "grant_type",
         "rows",
         *COLUMNS,
         *FIELDS,
@@ -254,13 +255,7 @@ def keys_beside(value: Mapping[str, Any], names: Names) -> list[str]:
         keys += [key for key in _OF_JSON_WEB_KEYS if type(value.get(key)) is str]
     if "input" in value and _is_secret_place(value.get("loc"), names):
         keys.append("input")
-    if value.get("kind") == "Secret" and names.is_secret("secret"):  # of Kubernetes
-        keys += [key for key in ("data", "stringData") if type(value.get(key)) is dict]
-    if value.get("Type") == "SecureString" and names.is_secret("secret"):  # of a parameter of AWS
-        keys.append("Value")
-    name = value.get("name")
-    if type(name) is str and "/secrets/" in name and names.is_secret("secret"):  # of Google's Secret Manager
-        keys += [key for key in ("payload",) if type(value.get(key)) is dict]
+    keys += keys_of_kind(value, names)
     if is_named_value(value, names):
         keys += [key for key in values_in(value) if value.get(key) is not None and key not in keys]
     return keys
@@ -274,7 +269,7 @@ def may_be_entry(keys: Collection[str]) -> bool:
         return True
     if ("kind" in keys and "data" in keys) or ("payload" in keys and "name" in keys):
         return True
-    if "content" in keys and "key" in keys:
+    if "content" in keys and ("key" in keys or "path" in keys or "file_path" in keys):
         return True
     return ("query" in keys or "text" in keys) and any(parameters in keys for parameters in _PARAMETERS)
 

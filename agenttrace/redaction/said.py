@@ -42,12 +42,13 @@ _VERB = (
 _TO = re.compile(r"""["'`]?\s++to\s++["'`]?(?P<value>[^\s"'`]{4,200})""")
 """The other secret of *changed from … to …*."""
 _OF = (
-    r"""\s++(?:for|of)\s++(?:the\s++)?(?:key\s++)?(?:["'][^"'\n]{1,80}["']|[^\s:="']{1,40}(?:\s[^\s:="']{1,20}){0,3}?)"""
+    r"""\s++(?:for|of|on|to)\s++(?:the\s++)?(?:key\s++)?(?:["'][^"'\n]{1,80}["']|(?:[^\s:="']|'s\b){1,40}"""
+    r"""(?:\s[^\s:="']{1,20}){0,3}?)"""
     r"""|[ \t]{1,3}\([^()\n"']{1,40}\)|\s++(?:is|was)\s++generated\s++for\s++[^\s:="']{1,80}"""
     r"""|[ ](?:provided|supplied|specified|received|used|entered|created|generated|issued)(?=:)"""
     r"""|[ ](?:reset|updated)(?=:)|[ ]\d{1,2}(?=:)"""
     r"""|[ ](?:that[ ]|which[ ])?(?:you|we|they|I|he|she)(?:[ ](?:have|had|will|asked|are|were|'ve))?"""
-    r"""[ ][a-z]{2,15}(?:[ ](?:for|to|with|in))?(?=[ ](?:is|was)[ :])"""
+    r"""[ ][a-z]{2,15}(?:[ ](?:for|to|with|in))?(?=[ ](?:is|was)[ :]|:)"""
 )
 """Whose it is, and what became of it: ``password for admin``, ``password (admin)``, *key provided: …*."""
 _EQUALS = r"(?:toBe|to(?:Strict)?Equal|equals?(?:IgnoreCase)?|eql?|isEqualTo|is_equal_to)"

@@ -62,8 +62,36 @@ SHAPES: tuple[Shape, ...] = (
         r"sk_[0-9a-f]{40,}",
     ),
     shape("Together key", "Together", "tgp_v1_", r"tgp_v1_[\w-]{30,}"),
+    shape(
+        "LlamaCloud and RunPod keys",
+        "LlamaIndex, RunPod",
+        "llx- rpa_",
+        r"(?:llx-[A-Za-z0-9]{40,}|rpa_[A-Z0-9]{36,})",
+    ),
+    shape(
+        "Apify and Browserbase keys",
+        "Apify, Browserbase",
+        "apify_api_ bb_live_",
+        r"(?:apify_api|bb_live)_[\w-]{20,}",
+    ),
+    shape(
+        "Mem0 and Modal keys",
+        "Mem0, Modal",
+        "m0- ak- as-",
+        rf"(?:m0-[A-Za-z0-9]{{36,}}|a[ks]-[A-Za-z0-9]{{22}}{END})",
+        random=True,
+    ),
     shape("Brave Search key", "Brave", "bsa", rf"BSA[A-Za-z0-9_-]{{24,32}}{END}", random=True),
     # clouds
+    Shape(
+        "AWS secret beside its id",
+        "AWS",
+        ("akia", "asia"),
+        re.compile(
+            rf"({BEGIN}A[KS]IA[A-Z0-9]{{16}}(?:[\s:/|,;]|secret|key|\band\b){{1,30}})[A-Za-z0-9/+]{{40}}(?![\w/+=])"
+        ),
+        replacement=rf"\1{REDACTED}",
+    ),
     shape(
         "AWS access key id",
         "AWS, gitleaks",
@@ -113,7 +141,7 @@ SHAPES: tuple[Shape, ...] = (
     ),
     shape("Tailscale keys", "Tailscale", "tskey-", r"tskey-[a-z]{3,10}-[\w-]{16,}"),
     shape("Supabase token", "Supabase", "sbp_ sb_secret_", r"sbp_(?:v0_)?[0-9a-f]{40}|sb_secret_[\w-]{20,}"),
-    shape("Neon key", "Neon", "napi_", r"napi_[a-z0-9]{30,}", random=True),
+    shape("Neon key", "Neon", "napi_", r"napi_[A-Za-z0-9]{30,}", random=True),
     shape("PlanetScale tokens", _GITLEAKS, "pscale_", r"pscale_(?:tkn|oauth|pw)_[\w=.-]{30,}"),
     shape("ClickHouse key", _GITLEAKS, "4b1d", rf"4b1d[A-Za-z0-9]{{38}}{END}"),
     shape("OpenShift token", "OpenShift, gitleaks", "sha256~", r"sha256~[\w-]{43}"),
@@ -196,6 +224,9 @@ SHAPES: tuple[Shape, ...] = (
     shape("ClickUp token", "ClickUp", "pk_", rf"pk_\d{{5,12}}_[A-Z0-9]{{32}}{END}"),
     shape("Contentful token", "Contentful", "cfpat-", r"CFPAT-[\w-]{40,}"),
     shape("Dropbox token", "Dropbox, gitleaks", "sl.", r"sl\.(?:u\.)?[\w-]{120,}"),
+    shape("Azure DevOps token", "Microsoft", "azdo", rf"[A-Za-z0-9]{{76}}AZDO[A-Za-z0-9]{{4}}{END}"),
+    shape("Asana token", "Asana", "1/ 2/", rf"[12]/\d{{13,20}}(?:/\d{{13,20}})?:[0-9a-f]{{32}}{END}"),
+    shape("extended private key of a wallet", "BIP 32", "prv", r"[xyztuv]prv[1-9A-HJ-NP-Za-km-z]{100,112}"),
     # messages and mail
     shape("Slack tokens", "Slack, gitleaks", "xox", r"(?i:xox[a-z](?:\.xox[a-z])?-)[A-Za-z0-9-]{10,}"),
     shape(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agenttrace.redaction.naming import Names
+from agenttrace.redaction.naming import Names, name_of_words
 from agenttrace.redaction.shape_search import looks_random
 from agenttrace.redaction.values import is_class, is_made_up, is_opaque, is_placeholder
 
@@ -37,7 +37,7 @@ _TYPED = re.compile(
 )
 _NAMED_AFTER = re.compile(
     r"""(?P<value>[^\s"'`()]{6,120})["'`]?\s(?:as\s|\()(?:(?:the|your|my|its|our|a|an|new|temporary|default|initial|admin"""
-    r"""|db|database|root)\s){1,3}\w{0,20}\Z"""
+    r"""|db|database|root|api|secret|access|auth|bearer|client|login)\s){1,3}\w{0,20}\Z"""
 )
 """*I use … as the password*, *reset to … (temporary password)*."""
 _REACH = 64
@@ -76,6 +76,8 @@ def titled_value(text: str, place: int, names: Names) -> tuple[int, int] | None:
         rest = _REST_OF_NAME.match(text, place)
         span = asserted
         name = "" if rest is None else rest[0]
+        if not names.is_secret(name):  # of two words, *the api key*
+            name = name_of_words(f"{text[span[1] : place]}{name}".split()[-2:], names)
     elif begin > 1 and text[begin - 2 : begin].lower() == "as":
         quoted = _QUOTED_NAME.match(text, begin + 1)
         first = max(0, begin - _WINDOW)

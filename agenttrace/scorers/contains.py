@@ -74,7 +74,7 @@ class ContainsScorer(AnswerScorer):
         return any(self._plain(item) in piece for piece in pieces)
 
     def _plain(self, text: str) -> str:
-        return text.lower() if self.ignore_case else text
+        return text.casefold() if self.ignore_case else text
 
 
 def _known_pieces(lines: Iterable[str]) -> tuple[list[str], Cause | None]:

@@ -62,4 +62,4 @@ class ExactMatchScorer(AnswerScorer):
         if not isinstance(value, str):
             return value
         value = value.strip() if self.strip else value
-        return value.lower() if self.ignore_case else value
+        return value.casefold() if self.ignore_case else value

@@ -12,7 +12,7 @@ from agenttrace.core.jsonable import jsonable
 from agenttrace.core.tool import Parameter, ToolDefinition
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.core.trace import Trace
-from agenttrace.expectations import ANY, approx, call, ref
+from agenttrace.expectations import ABSENT, ANY, approx, call, ref
 from agenttrace.matching import Comparison, compare
 from agenttrace.matching.agreement import CallAgreement
 from tests.expectations.strategies import trace_of
@@ -83,6 +83,16 @@ def test_an_output_is_compared_as_a_value() -> None:
     assert compare([call("f", output={"items": (1, 2.0)})], run).holds
     assert not compare([call("f", output=None)], run).holds
     assert compare([call("f", {"x": 1}, output={"items": [1, 3]})], run).coverage == 0.75
+
+
+def test_a_call_that_raised_gave_no_output_not_null() -> None:
+    run = trace_of([{"name": "save", "arguments": {"x": 1}, "error": "OSError: disk full"}])
+    comparison = compare([call("save", x=1, output=None)], run)
+    assert not comparison.holds
+    assert "returned nothing" in comparison.rows[0].differences[0].note
+    assert compare([call("save", x=1, output=ABSENT)], run).holds
+    assert compare([call("save", x=1)], run).holds
+    assert compare([call("save", output=None)], trace_of([{"name": "save", "arguments": {"x": 1}}])).holds
 
 
 def same_words(expected: str, actual: str) -> bool:

@@ -42,10 +42,10 @@ def test_no_trial_and_no_other_test_sees_what_one_changed(project):
     assert "3 passed" in lines[-1]
 
 
-def test_a_store_that_cannot_be_written_is_not_said_to_hold_the_run(project):
+def test_a_store_that_cannot_be_written_is_not_said_to_hold_the_run_which_ends_red(project):
     project.write("test_shop.py", _TESTS)
     project.write("file.txt", "mine")
     lines = project.run("-pno:xdist", "--agenttrace-store=file.txt/traces.db")
-    assert project.code == 0
+    assert project.code == 1
     (line,) = [line for line in lines if line.startswith("the run could not be stored: ")]
     assert "cannot be written, and nothing was kept" in line

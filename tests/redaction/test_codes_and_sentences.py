@@ -1,10 +1,13 @@
 """One-time codes, what people say of a key, GraphQL's variables, codes of OAuth, keys of OpenWeather."""
 
 import json
+import random
+from string import ascii_letters, digits
 
 import pytest
 
 from agenttrace import Redaction
+from agenttrace.redaction.values import is_class
 
 KEY, CODE, WEATHER = "Zk49xQw81LmTp", "482913", "b6907d289e10d714a6e88b30761fae22"
 SAID = [
@@ -14,6 +17,10 @@ SAID = [
     "The API key you need is {}.",
     "The password that you asked for is {}.",
     "creds: ann / {}",
+    "the root password on db1 is {}",
+    "The password to ann's account is {}",
+    "The password we use: {}",
+    "I use {} as the api key",
     "gh secret set STRIPE_KEY -b'{}'",
 ]
 OF_CODES = [
@@ -39,6 +46,8 @@ OTHERS = [
     f"https://play.example.org/?code={KEY * 4}",
     {"appid": "wx1234567890abcdef"},
     {"appid": 730},
+    {"boarding_pass": "AB1234"},
+    "Reset the password in Settings to continue",
     {"query": "query($id: ID!){ user(id: $id){name} }", "variables": {"id": KEY}},
 ]
 
@@ -133,3 +142,41 @@ def test_what_is_remembered_under_the_name_of_a_secret_is_hidden():
 )
 def test_a_password_behind_a_variable_is_hidden_in_code(code):
     assert KEY not in Redaction().value("code", code.format(KEY))
+
+
+def test_random_letters_behind_a_name_in_a_sentence_are_no_name_of_a_type():
+    made = random.Random(3)
+    forms = [
+        "use this token: {}",
+        "AWS secret: {}",
+        "Deploy with api_key: {} and region eu",
+        "client secret: {}",
+    ]
+    keys = ["".join(made.choices(ascii_letters + digits, k=40)) for _ in range(200)]
+    texts = {form.format(key): key for form in forms for key in keys}
+    assert [text for text, key in texts.items() if key in Redaction().value("text", text)] == []
+
+
+@pytest.mark.parametrize(
+    "name", ["X25519PrivateKey", "OAuth2SessionToken", "HTTPBasicAuth", "PKCS12KeyAndCertificates"]
+)
+def test_the_name_of_a_type_stays(name):
+    assert is_class(name)
+    assert Redaction().value("text", f"returns the token: {name}") == f"returns the token: {name}"
+
+
+def test_a_code_of_oauth_is_hidden_beside_its_grant():
+    request = {"grant_type": "authorization_code", "code": KEY}
+    assert Redaction().value("body", request) == {**request, "code": "[redacted]"}
+
+
+def test_one_word_that_is_written_to_a_secret_s_file_is_hidden_and_code_is_not():
+    assert Redaction().fields({"path": "/run/secrets/db_password", "content": KEY})["content"] == "[redacted]"
+    code = {"path": "tests/test_password.py", "content": "def test_one(): ..."}
+    assert Redaction().fields(code) == code
+
+
+def test_the_secret_of_aws_beside_its_id_is_hidden():
+    secret = "DNxril3RavGD5MfvJ7NScUykT8C8UBkkpdhiG37L"
+    for between in (" / ", ":", " ", " secret "):
+        assert secret not in Redaction().value("text", f"AKIAIOSFODNN7EXAMPLE{between}{secret}")

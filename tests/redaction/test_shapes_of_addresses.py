@@ -28,6 +28,13 @@ KEYS = {
     "Dropbox": f"sl.B{letters(134)}",
     "Brave": f"BSA{letters(28)}",
     "Datadog": f"ddp_{letters(36)}",
+    "Azure DevOps": f"{letters(76)}AZDO{letters(4)}",
+    "LlamaCloud": f"llx-{letters(48)}",
+    "Apify": f"apify_api_{letters(36)}",
+    "RunPod": f"rpa_{letters(42, CAPITALS)}",
+    "Mem0": f"m0-{letters(40)}",
+    "Asana": f"1/1234567890123456:{letters(32, HEX)}",
+    "BIP 32": f"xprv9s21{letters(103, '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz')}",
 }
 ADDRESSES = {
     f"https://hooks.zapier.com/hooks/catch/1234567/{letters(7, HEX)}/": 7,
