@@ -33,9 +33,9 @@ _EXPRESSIONS = tuple(
 
 def may_have_codes(lowered: str) -> bool:
     """Returns False for most texts that have no such code, which are given in lower case."""
-    if "your" in lowered and ("code" in lowered or "otp" in lowered):
+    if "code" in lowered and ("your" in lowered or " code\n" in lowered or " code:\n" in lowered):
         return True
-    return " code\n" in lowered or " code:\n" in lowered or ("enter " in lowered and " to " in lowered)
+    return " otp" in lowered or lowered.startswith("otp") or ("enter " in lowered and " to " in lowered)
 
 
 def without_codes(text: str, names: Names) -> tuple[str, int]:

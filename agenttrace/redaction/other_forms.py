@@ -32,7 +32,6 @@ def may_have_others(lowered: str, look: Look, *, has_lines: bool) -> bool:
     if look.has_digit_in_word and (
         has_any(SIGNS, lowered)
         or (" is" in lowered and has_any(_SHORT, lowered))
-        or "otp " in lowered
         or may_have_codes(lowered)
         or (has_lines and ", dtype: " in lowered)
         or ("authorization" in lowered and has_any(_AUTHORIZATION, lowered))
