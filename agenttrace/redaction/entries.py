@@ -54,9 +54,13 @@ def keys_of_kind(entry: Mapping[str, Any], names: Names) -> list[str]:
         keys += [key for key in ("code", "code_verifier", "device_code") if type(entry.get(key)) is str]
     if entry.get("Type") == "SecureString" and names.is_secret("secret"):  # of a parameter of AWS
         keys.append("Value")
-    name = entry.get("name")
-    if type(name) is str and "/secrets/" in name and names.is_secret("secret"):  # of Google's Secret Manager
-        keys += [key for key in ("payload",) if type(entry.get(key)) is dict]
+    if (entry.get("type") == "CONCEALED" or entry.get("sensitive") is True) and names.is_secret("secret"):
+        keys += [key for key in ("value",) if entry.get(key) is not None]  # of 1Password, of Terraform
+    if "lease_id" in entry and type(entry.get("data")) is dict and names.is_secret("secret"):  # of Vault
+        keys.append("data")
+    name = entry.get("name", entry.get("id"))
+    if type(name) is str and "/secrets/" in name and names.is_secret("secret"):  # of Google and Azure
+        keys += [key for key in ("payload", "value") if type(entry.get(key)) in (dict, str)]
     path, content = entry.get("path", entry.get("file_path")), entry.get("content")
     if type(path) is str and type(content) is str and is_word(content):
         name = path.replace("\\", "/").rpartition("/")[2]

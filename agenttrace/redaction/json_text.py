@@ -39,6 +39,8 @@ _PLACES = (
 )
 """What data has in which a name is a value: a list, or an entry with its value beside it."""
 _STATEMENTS = ("insert ", "update ", "select ", "delete ", "alter ", "create ", "mutation")
+_OF_KINDS = ("securestring", "/secrets/", "grant_type", "concealed", "sensitive", "lease_id")
+"""What entries of a certain kind have, of Kubernetes, AWS, Google, Azure, 1Password, Terraform and Vault."""
 _OF_TOOLS = (
     *("tool_call", "tool_use", "toolresult", "call_id"),
     *("functioncall", "function_call", "functionresponse", "function_response"),
@@ -63,6 +65,8 @@ def may_be_data(texts: Iterable[str], names: Names, signs: tuple[str, ...]) -> b
     if "kty" in lowered and _JSON_WEB_KEY.search(several) is not None:
         return True
     if "netloc" in lowered and "@" in lowered:
+        return True
+    if has_any(_OF_KINDS, lowered) or ("kind" in lowered and "secret" in lowered):
         return True
     if (has_any(_STATEMENTS, lowered) or has_any(_OF_TOOLS, lowered)) and has_sign(lowered, signs):
         return True

@@ -6,6 +6,7 @@ import re
 
 from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.naming import Names
+from agenttrace.redaction.texts import has_any
 
 _CODE = r"(?<![\w.,#/-])(?:[A-Z]-)?(?P<code>\d{3}[ -]\d{3}|\d{4,8})(?![\w%-]|[.,/:]\d)"
 _NAME = (
@@ -18,24 +19,31 @@ _OTHERS = (
 )
 """What codes that everybody may know are for."""
 _QUOTES = r"[\"'*`]{0,3}"
+_TO_VERIFY = r"\sto\s(?:verify|log\sin|sign\sin|confirm|continue|complete|authenticate|reset)"
 _EXPRESSIONS = tuple(
     re.compile(rf"(?i){expression}")
     for expression in (
-        rf"{_CODE}{_QUOTES}\s(?:is|as)\s(?:your|the|my)\s(?:[\w.-]{{1,20}}\s){{0,3}}{_NAME}\b",
-        rf"\byour\s(?:{_OTHERS}(?-i:[A-Z])[\w.-]{{1,20}}\s){{0,2}}(?:{_NAME}|code)(?:\sis:?|:)\s{{1,3}}{_QUOTES}{_CODE}",
-        rf"\b(?:enter|use|type)\s{_QUOTES}{_CODE}{_QUOTES}\sto\s"
-        r"(?:verify|log\sin|sign\sin|confirm|continue|complete|authenticate|reset)",
+        rf"{_CODE}{_QUOTES}\s(?:is|as)\s(?:your|the|my)\s(?:[\w.-]{{1,20}}\s){{0,3}}"
+        rf"(?:{_NAME}|confirmation\scode|{_OTHERS}(?-i:[A-Z])[\w.-]{{1,20}}\scode)\b",
+        rf"\byour\s(?:{_OTHERS}(?-i:[A-Z])[\w.-]{{1,20}}\s){{0,2}}(?:{_NAME}|code)(?:\sis:?|:)"
+        rf"(?:\s|<[^<>]{{1,60}}>){{1,8}}{_QUOTES}{_CODE}",
+        rf"\b(?:enter|use|type)\s{_QUOTES}{_CODE}{_QUOTES}{_TO_VERIFY}",
+        rf"\b(?:following|this)\scode(?:{_TO_VERIFY}[^\n:.]{{0,60}})?:?\s{{1,8}}{_QUOTES}{_CODE}",
         rf"\b{_NAME}{_QUOTES}:?{_QUOTES}[ \t]{{0,3}}\r?\n\s{{0,8}}{_QUOTES}{_CODE}"
         rf"(?={_QUOTES}[ \t]{{0,8}}(?:\r?\n|\Z))",
     )
 )
+_BESIDE_CODE = ("your", "following code", "this code", " code\n", " code:\n", " my ")
 
 
 def may_have_codes(lowered: str) -> bool:
     """Returns False for most texts that have no such code, which are given in lower case."""
-    if "code" in lowered and ("your" in lowered or " code\n" in lowered or " code:\n" in lowered):
+    if "code" in lowered and has_any(_BESIDE_CODE, lowered):
         return True
-    return " otp" in lowered or lowered.startswith("otp") or ("enter " in lowered and " to " in lowered)
+    return " otp" in lowered or lowered.startswith("otp") or has_any(_TO_ENTER, lowered)
+
+
+_TO_ENTER = (" to verify", " to log in", " to sign in", " to confirm")
 
 
 def without_codes(text: str, names: Names) -> tuple[str, int]:

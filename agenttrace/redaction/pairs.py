@@ -47,6 +47,7 @@ NAMED_BESIDE = frozenset(
         "sql",
         "statement",
         "grant_type",
+        "lease_id",
         "rows",
         *COLUMNS,
         *FIELDS,

@@ -46,6 +46,7 @@ _OF = (
     r"""(?:\s[^\s:="']{1,20}){0,3}?)"""
     r"""|[ \t]{1,3}\([^()\n"']{1,40}\)|\s++(?:is|was)\s++generated\s++for\s++[^\s:="']{1,80}"""
     r"""|[ ](?:provided|supplied|specified|received|used|entered|created|generated|issued)(?=:)"""
+    r"""|[ ](?:field|input|text\s?box|box)(?=[ ](?:with|to|is)\b)"""
     r"""|[ ](?:reset|updated)(?=:)|[ ]\d{1,2}(?=:)"""
     r"""|[ ](?:that[ ]|which[ ])?(?:you|we|they|I|he|she)(?:[ ](?:have|had|will|asked|are|were|'ve))?"""
     r"""[ ][a-z]{2,15}(?:[ ](?:for|to|with|in))?(?=[ ](?:is|was)[ :]|:)"""

@@ -19,6 +19,25 @@ ADDRESSES: tuple[Shape, ...] = (
         replacement=rf"\1{REDACTED}",
     ),
     Shape(
+        "webhook addresses of WeCom, Feishu, Airtable",
+        "WeCom, Feishu, Airtable",
+        ("webhook/send?key=", "/bot/v2/hook/", "genericwebhook/"),
+        re.compile(
+            r"(?i)((?:/cgi-bin/webhook/send\?key=|(?:feishu\.cn|larksuite\.com)/open-apis/bot/v2/hook/"
+            r"|airtable\.com/workflows/v1/genericWebhook/app\w{10,20}/wfl\w{10,20}/))(?!\[redac)[\w-]{12,}"
+        ),
+        0,
+        replacement=rf"\1{REDACTED}",
+    ),
+    Shape(
+        "private calendar",
+        "Google",
+        ("/private-",),
+        re.compile(r"(/calendar/ical/[^\s/]{1,120}/private-)(?!\[redac)[0-9a-f]{32}"),
+        0,
+        replacement=rf"\1{REDACTED}",
+    ),
+    Shape(
         "webhook addresses of Zapier, Make, IFTTT",
         "Zapier, Make, IFTTT",
         ("hooks.zapier.com/", "hook.eu", "hook.us", "maker.ifttt.com/", "mcp.zapier.com/"),
@@ -33,8 +52,11 @@ ADDRESSES: tuple[Shape, ...] = (
     Shape(
         "addresses of nodes of a chain with their key",
         "Infura, Alchemy, QuickNode",
-        (".infura.io/", ".g.alchemy.com/", ".quiknode.pro/"),
-        re.compile(r"(\.(?:infura\.io/(?:ws/)?v3|g\.alchemy\.com/v2|quiknode\.pro)/)(?!\[redac)[\w-]{20,}"),
+        (".infura.io/", ".g.alchemy.com/", ".quiknode.pro/", "rpc.ankr.com/"),
+        re.compile(
+            r"((?:\.infura\.io/(?:ws/)?v3|\.g\.alchemy\.com/v2|\.quiknode\.pro|rpc\.ankr\.com/[\w-]{2,30})/)"
+            r"(?!\[redac)[\w-]{20,}"
+        ),
         replacement=rf"\1{REDACTED}",
     ),
     Shape(
@@ -60,9 +82,10 @@ ADDRESSES: tuple[Shape, ...] = (
     Shape(
         "signed addresses",
         "AWS, Azure, Google",
-        ("x-amz-signature=", "x-goog-signature=", "sig=", "x-amz-security-token="),
+        ("signature=", "sig=", "x-amz-security-token=", "?hmac=", "&hmac="),
         re.compile(
-            r"(?i)([?&](?:x-amz-signature|x-amz-security-token|x-goog-signature|sig)=)(?!\[redac)[\w%+/=.-]{16,}"
+            r"(?i)([?&](?:x-amz-signature|x-amz-security-token|x-goog-signature|sig|signature|hmac)=)(?!\[redac)"
+            r"(?=[a-z%+/=.~-]{0,60}\d)[\w%+/=.~-]{16,}"
         ),
         replacement=rf"\1{REDACTED}",
     ),

@@ -32,12 +32,12 @@ _COMPARED = re.compile(
     r"""["'](?P<value>[^"'\n\\]{4,120})["']\s?(?:(?P<sign>[=!]==?)|=)\s?[\w.$>-]{0,60}\Z"""
 )
 _TYPED = re.compile(
-    r"""(?i)\b(?:typed|entered|filled|pasted|wrote|sent)\s+["'`]?(?P<value>[^\s"'`]{4,120})["'`]?\s+(?:in|into|to)\s"""
-    r"""(?:the\s)?[\w#.\s]{0,30}\Z"""
+    r"""(?i)\b(?:typed?|enter(?:ed)?|fill(?:ed)?|pasted?|wrote|write|put|sent|input)\s+["'`]?"""
+    r"""(?P<value>[^\s"'`]{4,120})["'`]?\s+(?:in|into|to)\s(?:the\s)?[\w#.\s]{0,30}\Z"""
 )
 _NAMED_AFTER = re.compile(
-    r"""(?P<value>[^\s"'`()]{6,120})["'`]?\s(?:as\s|\()(?:(?:the|your|my|its|our|a|an|new|temporary|default|initial|admin"""
-    r"""|db|database|root|api|secret|access|auth|bearer|client|login)\s){1,3}\w{0,20}\Z"""
+    r"""(?i)(?P<value>[^\s"'`()]{6,120})["'`]?\s(?:as\s|\()(?:(?:the|your|my|its|our|a|an|new|temporary|default|initial|admin"""
+    r"""|db|database|root|api|secret|access|auth|bearer|client|login)\s){0,3}\w{0,20}\Z"""
 )
 """*I use … as the password*, *reset to … (temporary password)*."""
 _REACH = 64

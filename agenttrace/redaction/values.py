@@ -225,6 +225,7 @@ def hides(rule: NameRule | None, name: str, value: Any) -> bool:
             and not _is_route(rule, value)
             and not _is_way_to_log_in(rule, value)
             and not is_package(value)
+            and not (value and all(type(item) is str and is_remark(item) for item in value.values()))
         )
     if kind is list:
         if value and all(type(item) is str and is_remark(item) for item in value):

@@ -21,6 +21,10 @@ SAID = [
     "The password to ann's account is {}",
     "The password we use: {}",
     "I use {} as the api key",
+    "type '{}' into the password field",
+    "Fill the password input with {}",
+    "Log in as ann with {} as password",
+    "Please store {} as the DB password",
     "gh secret set STRIPE_KEY -b'{}'",
 ]
 OF_CODES = [
@@ -101,6 +105,12 @@ MAILS = [
     "Verification code\n{}",
     "Hi,\n\nVerification code:\n\n{}\n\nThanks",
     "Enter {} to verify your account",
+    "Use {} to verify your Instagram account.",
+    "{} is your Facebook confirmation code",
+    "{} is your Instagram code",
+    "<p>Your verification code is</p><h1>{}</h1>",
+    "Please use the following code to complete sign in:\n{}",
+    "To verify your identity, please use the following code:\n\n{}",
 ]
 OTHER_CODES = [
     "Your ZIP code is 94110",

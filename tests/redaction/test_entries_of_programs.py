@@ -1,0 +1,58 @@
+"""Entries of programs, of which their kind alone says that they hold a secret: as data and as text."""
+
+import json
+
+import pytest
+
+from agenttrace import Redaction
+
+SECRET = "kX9vQ2mZ7bLpT4wR"
+ENTRIES = {
+    "Kubernetes": {"kind": "Secret", "data": {"stripe": SECRET}},
+    "Kubernetes, whole": {"apiVersion": "v1", "data": {"URL": SECRET}, "kind": "Secret", "type": "Opaque"},
+    "AWS": {"Parameters": [{"Name": "/prod/stripe", "Type": "SecureString", "Value": SECRET}]},
+    "Azure": {"id": "https://v.vault.azure.net/secrets/stripe/abc", "value": SECRET},
+    "Google": {"name": "projects/1/secrets/stripe/versions/1", "payload": {"data": SECRET}},
+    "Vault": {"lease_id": "", "lease_duration": 0, "data": {"data": {"stripe": SECRET}, "metadata": {}}},
+    "1Password": {"fields": [{"type": "CONCEALED", "label": "k", "value": SECRET}]},
+    "Terraform": {"db": {"sensitive": True, "value": SECRET, "type": "string"}},
+    "OAuth": {"grant_type": "authorization_code", "code": SECRET},
+}
+REMARKS = [
+    {"password": ["is invalid"]},
+    {"api_key": ["can't be blank"]},
+    {"errors": {"password": ["is too short (minimum is 8 characters)"]}},
+    {"password_confirmation": ["doesn't match Password"]},
+    {"token": ["Not a valid string."]},
+    {"password": ["Required"]},
+    {"password": {"message": "Path `password` is required."}},
+]
+
+
+@pytest.mark.parametrize("form", [dict, json.dumps, lambda entry: json.dumps(entry, indent=4)])
+@pytest.mark.parametrize("program", ENTRIES)
+def test_the_secret_of_an_entry_is_hidden(program, form):
+    clean = str(Redaction().value("output", form(ENTRIES[program])))
+    assert SECRET not in clean
+    assert "[redacted]" in clean
+
+
+@pytest.mark.parametrize("around", ["$ kubectl get secret x -o json\n{}", "It printed {}.", "stdout: {}"])
+def test_it_is_hidden_amid_a_text(around):
+    text = around.format(json.dumps(ENTRIES["Kubernetes"]))
+    assert SECRET not in Redaction().value("output", text)
+
+
+@pytest.mark.parametrize("remark", REMARKS, ids=str)
+def test_what_a_check_of_a_form_says_stays(remark):
+    assert Redaction().value("errors", remark) == remark
+
+
+def test_what_a_check_of_a_form_says_stays_in_a_text():
+    text = json.dumps({"errors": {"password": ["is too short"], "api_key": ["is invalid"]}})
+    assert Redaction().value("errors", text) == text
+
+
+def test_a_passphrase_under_the_name_of_a_password_is_hidden():
+    for phrase in ("Correct horse battery staple", "is this safe", "must have been love"):
+        assert Redaction().value("x", {"password": phrase}) != {"password": phrase}
