@@ -40,10 +40,11 @@ _OF_COMMAND = re.compile(
     rf"|\b(?:sed|awk|perl|rg)\s(?:-\S+\s+)*[\"']?(?:s/)?[\^/]*)(?P<name>{_NAME})"
 )
 """What else commands name: ``terraform output -raw db_password``."""
-_TAIL = re.compile(
-    r"(?:\s*(?:[;&]{1,2}\s*echo|\d?>\s*[^\s|;&]+|\|\s*(?:tr|head|tail|xargs|cat|sed|cut|jq|base64)\b[^|;&]*|;)"
-    r"|\s+--?[a-z][\w-]*)+\s*\Z"
+_LAST_PART = re.compile(
+    r"(?:(?:;|&&)\s{0,9}echo|;|\d?>\s{0,9}[^\s|;&>]{1,100}"
+    r"|\|\s{0,9}(?:tr|head|tail|xargs|cat|sed|cut|jq|base64)\b[^|;&]{0,100}|(?<=\s)--?[a-z][\w-]{0,60})\Z"
 )
+_MOST_PARTS = 6
 """What stands behind all that is asked for: ``… | tr -d '\\n'``, ``… --plain``, ``…; echo``."""
 _SUFFIX = re.compile(r"(?i)\.(?:txt|key|pem|asc|dat|md|env|conf|cfg|secret|token|pass|json|ya?ml)\Z")
 _PROGRAMS = re.compile(
@@ -145,12 +146,21 @@ def asked_by(text: str, names: Names) -> str:
     if len(text) <= _LONGEST_END and _PROGRAMS.search(text) is not None and names.is_secret("secret"):
         return "secret"
     end = text.rpartition("\n")[2][-_LONGEST_END:]
-    for part in dict.fromkeys((end, _TAIL.sub("", end))):
+    for part in dict.fromkeys((end, _without_tail(end))):
         for pattern in (_LAST_NAME, _ASKED_WITHIN, _OF_COMMAND):
             match = pattern.search(part)
             if match is not None and names.is_secret(without_suffix(match["name"])):
                 return without_suffix(match["name"])
     return asked_name(text, names) if _QUESTION.search(end) is not None else ""
+
+
+def _without_tail(command: str) -> str:
+    for _ in range(_MOST_PARTS):
+        last = _LAST_PART.search(command)
+        if last is None:
+            break
+        command = command[: last.start()].rstrip()
+    return command
 
 
 def without_suffix(name: str) -> str:

@@ -35,6 +35,8 @@ LONGEST = 80
 """Letters before a separator among which its name is looked for."""
 _ENDS = frozenset(")]tgrsSe?l}Dd\"'")
 """What stands at the end of such a name."""
+_TYPES = frozenset({"str", "string", "bytes", "text", "char", "default", "5d", "5D"})
+"""Words of the forms above that stand before ``=``, in small letters, and the end of ``%5D``."""
 
 
 _IN_BRACKETS = re.compile(
@@ -58,8 +60,18 @@ def declared_name(text: str, begin: int, place: int) -> str:
     if text[place + 1 : place + 2] == ">":
         entry = _ENTRY_OF_ARRAY.search(text[begin:place])
         return "" if entry is None else entry["name"]
+    if text[end - 1].isalnum() and not _may_be_type(text, begin, end):
+        return ""
     matches = (match for form in _FORMS for match in form.finditer(text, begin, place + 1))
     return next((match["name"] for match in matches if match.end() == place), "")
+
+
+def _may_be_type(text: str, begin: int, end: int) -> bool:
+    """Returns False for most words before a ``=``: they are names themselves, ``page=1``."""
+    first = end
+    while first > begin and (text[first - 1].isalnum() or text[first - 1] == "_"):
+        first -= 1
+    return text[first].isupper() or text[first:end] in _TYPES
 
 
 def declared_names(text: str) -> Iterator[str]:
