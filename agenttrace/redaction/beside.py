@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
+from agenttrace.redaction.names_in_code import is_class
 from agenttrace.redaction.shape_search import looks_random
 from agenttrace.redaction.unquoted import is_outcome
-from agenttrace.redaction.values import is_class, is_made_up, is_opaque, is_phrase
+from agenttrace.redaction.values import is_made_up, is_opaque, is_phrase
 
 BARS = ("|", "│", "┃")
 _QUOTE = re.compile(r"[\"']")

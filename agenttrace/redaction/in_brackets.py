@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.brackets import end_of_brackets, is_code, mapping_at
+from agenttrace.redaction.names_in_code import is_name_in_code
 from agenttrace.redaction.naming import Names, may_be_word
 from agenttrace.redaction.owners import says_whose
 from agenttrace.redaction.values import (
     is_made_up,
-    is_name_in_code,
     is_opaque,
     is_phrase,
     is_placeholder,

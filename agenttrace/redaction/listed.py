@@ -20,10 +20,10 @@ from agenttrace.redaction.calls import (
 from agenttrace.redaction.commands import JOINED
 from agenttrace.redaction.fields import name_of_field
 from agenttrace.redaction.markup import BROKEN_LINE, CELL, FLOW, MARKUP, NAMED_ELEMENT, SNAPSHOT
+from agenttrace.redaction.names_in_code import is_class
 from agenttrace.redaction.naming import Names, hides_all, may_be_word
 from agenttrace.redaction.values import (
     ends_opaque,
-    is_class,
     is_made_up,
     is_measure,
     is_name,

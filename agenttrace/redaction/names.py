@@ -152,7 +152,7 @@ NAMES: tuple[NameRule, ...] = (
             "session functions function host ca tls ssl server app application service admin root db database fernet "
             "jwt cookie webhook integration ingest live test prod production sandbox restricted "
             "client consumer bot sas age dkim wireguard wg psk preshared vault kms  push "
-            "fcm apns vapid recovery backup unlock unseal security developer dev partner merchant publishable wifi wlan wpa wep"
+            "fcm apns vapid recovery backup unlock unseal role security developer dev partner merchant publishable wifi wlan wpa wep"
             " openai anthropic claude azure gemini google gcp palm vertex bedrock aws mistral cohere groq xai grok "
             "deepseek perplexity together fireworks replicate openrouter huggingface hf nvidia voyage jina tavily "
             "serper serpapi exa brave firecrawl pinecone weaviate qdrant chroma milvus langfuse langsmith langchain "

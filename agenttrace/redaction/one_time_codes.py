@@ -8,10 +8,10 @@ from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.naming import Names
 from agenttrace.redaction.texts import has_any
 
-_CODE = r"(?<![\w.,#/-])(?:[A-Z]-)?(?P<code>\d{3}[ -]\d{3}|\d{4,8})(?![\w%-]|[.,/:]\d)"
+_CODE = r"(?<![\w.,#/-])(?:[A-Z]{1,3}-)?(?P<code>\d{3}[ -]\d{3}|\d{4,8})(?![\w%-]|[.,/:]\d)"
 _NAME = (
-    r"(?:otp|totp|passcode|pass\scode"
-    r"|(?:log-?in|sign-?in|access|security|verification|authentication|one-time|sms)\scode)"
+    r"(?:otp|totp|passcode|pass\scode|one[- ]time\spassword"
+    r"|(?:log-?in|sign-?in|access|security|verification|authentication|one[- ]time|single-use|sms)\scode)"
 )
 _OTHERS = (
     r"(?!(?:zip|post\w*|promo\w*|discount|coupon|booking|order|reference|confirmation|tracking|country|area|error"
@@ -23,17 +23,19 @@ _TO_VERIFY = r"\sto\s(?:verify|log\sin|sign\sin|confirm|continue|complete|authen
 _EXPRESSIONS = tuple(
     re.compile(rf"(?i){expression}")
     for expression in (
-        rf"{_CODE}{_QUOTES}\s(?:is|as)\s(?:your|the|my)\s(?:[\w.-]{{1,20}}\s){{0,3}}"
+        rf"{_CODE}{_QUOTES}\s(?:is|as|-|–|—)\s(?:your|the|my)\s(?:[\w.-]{{1,20}}\s){{0,3}}"
         rf"(?:{_NAME}|confirmation\scode|{_OTHERS}(?-i:[A-Z])[\w.-]{{1,20}}\scode)\b",
         rf"\byour\s(?:{_OTHERS}(?-i:[A-Z])[\w.-]{{1,20}}\s){{0,2}}(?:{_NAME}|code)(?:\sis:?|:)"
         rf"(?:\s|<[^<>]{{1,60}}>){{1,8}}{_QUOTES}{_CODE}",
         rf"\b(?:enter|use|type)\s{_QUOTES}{_CODE}{_QUOTES}{_TO_VERIFY}",
-        rf"\b(?:following|this)\scode(?:{_TO_VERIFY}[^\n:.]{{0,60}})?:?\s{{1,8}}{_QUOTES}{_CODE}",
+        rf"\b(?:enter|use|type)\s(?:the\s|this\s)?(?:{_NAME}|code)\s{_QUOTES}{_CODE}",
+        rf"\b{_NAME}{_QUOTES}:{_QUOTES}\s{{1,3}}{_CODE}",
+        rf"\b(?:following|this)\s(?:\w{{1,20}}\s){{0,2}}code(?:{_TO_VERIFY}[^\n:.]{{0,60}})?:?\s{{1,8}}{_QUOTES}{_CODE}",
         rf"\b{_NAME}{_QUOTES}:?{_QUOTES}[ \t]{{0,3}}\r?\n\s{{0,8}}{_QUOTES}{_CODE}"
         rf"(?={_QUOTES}[ \t]{{0,8}}(?:\r?\n|\Z))",
     )
 )
-_BESIDE_CODE = ("your", "following code", "this code", " code\n", " code:\n", " my ")
+_BESIDE_CODE = ("your", "following code", "this code", " code\n", " code:\n", " my ", "use ", "enter ")
 
 
 def may_have_codes(lowered: str) -> bool:
@@ -43,7 +45,15 @@ def may_have_codes(lowered: str) -> bool:
     return " otp" in lowered or lowered.startswith("otp") or has_any(_TO_ENTER, lowered)
 
 
-_TO_ENTER = (" to verify", " to log in", " to sign in", " to confirm")
+_TO_ENTER = (
+    "passcode",
+    "one time pass",
+    "one-time pass",
+    " to verify",
+    " to log in",
+    " to sign in",
+    " to confirm",
+)
 
 
 def without_codes(text: str, names: Names) -> tuple[str, int]:

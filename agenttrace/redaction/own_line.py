@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 
 from agenttrace.core.marks import REDACTED
+from agenttrace.redaction.names_in_code import is_name_in_code
 from agenttrace.redaction.naming import Names, may_be_word
 from agenttrace.redaction.values import (
     is_app_password,
     is_made_up,
     is_mixed,
-    is_name_in_code,
     is_opaque,
     is_phrase,
     is_placeholder,

@@ -12,6 +12,7 @@ from agenttrace.redaction.commands import may_be_command, places_in_arguments
 from agenttrace.redaction.entries import NAMES_OF_VALUES, VALUES, keys_of_kind, values_in
 from agenttrace.redaction.fields import ASKED, FIELDS, REPLIES, TYPED, name_of_field, typed_secrets
 from agenttrace.redaction.lines import may_be_lines
+from agenttrace.redaction.names_in_code import is_class
 from agenttrace.redaction.naming import Names, hides_all, may_be_word
 from agenttrace.redaction.sql_parameters import secret_parameters
 from agenttrace.redaction.tables import (
@@ -23,7 +24,7 @@ from agenttrace.redaction.tables import (
     without_columns_beside,
 )
 from agenttrace.redaction.tool_messages import without_results
-from agenttrace.redaction.values import ends_opaque, is_class, is_measure, is_name, is_phrase, says_something
+from agenttrace.redaction.values import ends_opaque, is_measure, is_name, is_phrase, says_something
 
 _LONGEST_NAME = 64
 _OPTION = re.compile(r"--|-[A-Za-z][\w-]{3,}\Z")

@@ -112,6 +112,8 @@ _SQL_TYPE = re.compile(
 )
 """The type of a column, ``password VARCHAR(255)``."""
 _LONGEST_WORD = 24
+_ONES_KEY = re.compile(r"(?i)\b(?:my|your|this|with the) key\Z")
+"""What is said to be a key, *my key is …*, and is long."""
 _OF_CALLS = ("auth", "cookie", "card", "conn", "code")
 """What calls are named whose argument is none: ``encode_auth("…")``."""
 _STRONG = ("pass", "secret", "token", "key", "pwd", "credential")
@@ -251,6 +253,7 @@ def _is_secret(text: str, match: re.Match[str], value: str, names: Names) -> boo
         return name != "" and names.hides(name, value) and is_literal(value)
     if match["sign"] and (match["of"] or match["tag"] or match["closing"]):
         name = name_of_words([word for word in _BETWEEN_WORDS.split(before)[-_MOST_WORDS:] if word], names)
+        name = name or _key_of_one(before, value)
         is_secret = is_made_up(value) if _PASSWORD.search(name) else reads_as_key(value)
         is_secret = is_secret or (match["of"] is not None and _is_code_of(name, value))
         return name != "" and is_secret and names.hides(name, value)
@@ -261,14 +264,20 @@ def _is_secret(text: str, match: re.Match[str], value: str, names: Names) -> boo
             words = _BETWEEN_WORDS.split(before.rpartition("\n")[2])[-_MOST_WORDS:]
             words = [word for word in words if word]
             name = "" if not words or names.is_secret(words[-1]) else name_of_words(words, names)
+        name = name or _key_of_one(before, value)
         return name != "" and names.hides(name, value) and reads_as_key(value) and "(" not in value
     words = [word for word in _BETWEEN_WORDS.split(before)[-_MOST_WORDS:] if word]
     if not _reads_as_secret(text, match, value, words[-1], before[: -len(words[-1])]):
         return False
     line = [word for word in _BETWEEN_WORDS.split(before.rpartition("\n")[2])[-_MOST_WORDS:] if word]
     name = name_of_words(line, names) or name_of_words(words, names)
+    name = name or _key_of_one(before, value)
     is_number = match["dash"] in BARS and value.isdecimal()
     return name != "" and names.hides(name, int(value) if is_number else value)
+
+
+def _key_of_one(before: str, value: str) -> str:
+    return "api_key" if len(value) >= _LONGEST_WORD and _ONES_KEY.search(before) is not None else ""
 
 
 def _is_code_of(name: str, value: str) -> bool:

@@ -105,6 +105,7 @@ SHAPES: tuple[Shape, ...] = (
         r"ABSK[A-Za-z0-9+/]{60,}={0,2}|bedrock-api-key-[\w+/=-]{20,}",
     ),
     shape("Google API key", "Google, gitleaks", "aiza", r"AIza[0-9A-Za-z_-]{35}"),
+    shape("Gemini API key", "Google", "aq.", rf"AQ\.[A-Za-z0-9_-]{{40,}}{END}", random=True),
     shape("Google OAuth access token", "Google", "ya29.", r"ya29\.[\w-]{20,}"),
     shape("Google OAuth client secret", "Google", "gocspx-", r"GOCSPX-[\w-]{20,}"),
     shape("Google OAuth refresh token", "Google", "1//", r"1//0[\w-]{30,}"),

@@ -30,6 +30,18 @@ ADDRESSES: tuple[Shape, ...] = (
         replacement=rf"\1{REDACTED}",
     ),
     Shape(
+        "cookies of a file",
+        "Netscape, curl",
+        ("\ttrue\t", "\tfalse\t"),
+        re.compile(
+            r"((?:^|\n)(?:#HttpOnly_)?[\w.-]{1,253}\t(?:TRUE|FALSE)\t/[^\t\n]{0,200}\t(?:TRUE|FALSE)\t\d{1,12}\t[^\t\n]{1,100}\t)"
+            r"(?!\[redac)[^\s]{12,}"
+        ),
+        0,
+        random=True,
+        replacement=rf"\1{REDACTED}",
+    ),
+    Shape(
         "private calendar",
         "Google",
         ("/private-",),
@@ -63,7 +75,9 @@ ADDRESSES: tuple[Shape, ...] = (
         "keys in an address",
         "Trello, WeatherAPI, TomTom",
         ("?key=", "&key="),
-        re.compile(rf"(?i)([?&]key=)(?!{HEX_ID})(?=[a-z_-]*\d)[\w-]{{20,}}(?=[&#\s\"'<>)}}\],;]|\Z)"),
+        re.compile(
+            rf"(?i)([?&]key=)(?!{HEX_ID})(?=[a-z._-]*\d)(?:[a-z]{{1,4}}\.)?[\w-]{{20,}}(?=[&#\s\"'<>)}}\],;]|\Z)"
+        ),
         random=True,
         replacement=rf"\1{REDACTED}",
     ),
@@ -94,7 +108,7 @@ ADDRESSES: tuple[Shape, ...] = (
         "RFC 6749",
         ("?code=", "&code="),
         re.compile(
-            r"(?i)((?:callback|oauth2?|auth|redirect|sign-?in|login)[^\s?#\"']{0,60}\?(?:[^\s#\"']{0,300}&)?code="
+            r"(?i)((?:callback|/cb|oauth2?|auth|redirect|sign-?in|login)[^\s?#\"']{0,60}\?(?:[^\s#\"']{0,300}&)?code="
             r"|[?&]code=(?=[\w%+/=.~-]{20,2000}&(?:state|scope|session_state|iss)=))"
             r"(?!\[redac)(?=[\w%+/=.~-]{0,60}\d)[\w%+/=.~-]{20,}"
         ),

@@ -34,6 +34,7 @@ from agenttrace.redaction.in_brackets import without_lists
 from agenttrace.redaction.listed import FORMS, without_form
 from agenttrace.redaction.name_before import WINDOW, name_before
 from agenttrace.redaction.names import NAME_SIGNS, OF_OTHER_ALPHABETS
+from agenttrace.redaction.names_in_code import has_random_part
 from agenttrace.redaction.naming import Names, may_be_word
 from agenttrace.redaction.own_line import setting, value_on_line
 from agenttrace.redaction.quoted import end_of_quoted
@@ -365,7 +366,8 @@ class _Reader:
             return begin
         if _BRACKET_FOLLOWS.match(text, end) and not is_opaque(value):
             return begin
-        if _IDENTIFIER.fullmatch(value) and not (is_word and is_dotted_password(name, value, self.names)):
+        is_code = _IDENTIFIER.fullmatch(value) is not None and not has_random_part(value)
+        if is_code and not (is_word and is_dotted_password(name, value, self.names)):
             is_spaced = begin > place + 1 or text[place - 1 : place] == " "
             is_handed_on = not is_word and not may_be_word(name, self.names) and in_call(text, place)
             if (

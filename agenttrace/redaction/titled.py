@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
+from agenttrace.redaction.names_in_code import is_class
 from agenttrace.redaction.naming import Names, name_of_words
 from agenttrace.redaction.shape_search import looks_random
-from agenttrace.redaction.values import is_class, is_made_up, is_opaque, is_placeholder
+from agenttrace.redaction.values import is_made_up, is_opaque, is_placeholder
 
 _WINDOW = 160
 _LONGEST_NAME = 40

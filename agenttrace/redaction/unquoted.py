@@ -8,16 +8,10 @@ from __future__ import annotations
 import re
 
 from agenttrace.core.marks import REDACTED
+from agenttrace.redaction.names_in_code import is_class, is_name_in_code
 from agenttrace.redaction.naming import Names, may_be_word
 from agenttrace.redaction.own_line import several_fields
-from agenttrace.redaction.values import (
-    is_class,
-    is_made_up,
-    is_name_in_code,
-    is_opaque,
-    is_phrase,
-    is_placeholder,
-)
+from agenttrace.redaction.values import is_made_up, is_opaque, is_phrase, is_placeholder
 
 _LONGEST_QUOTED = 300
 _OF_ADDRESS = re.compile(r"""\{(?:[^}\n]|\}\}){0,300}+\}(?=[;"'\s]|\Z)|[^;\s"']+""")

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from agenttrace.redaction.names import SMALLEST_NUMBER, NameRule, own_name, plain, words_of
+from agenttrace.redaction.names_in_code import LONGEST_NAME, SEPARATORS, has_random_part, is_of_words
 from agenttrace.redaction.packages import VERSION, is_package
 from agenttrace.redaction.remarks import is_remark
 
@@ -242,7 +243,7 @@ def _names_itself(rule: NameRule, name: str, text: str) -> bool:
     is_constant = text.isupper() and text == name
     return (
         (is_constant or rule.what != _PASSWORDS)
-        and len(text) <= _LONGEST_NAME
+        and len(text) <= LONGEST_NAME
         and plain(text) == plain(own_name(name))
     )
 
@@ -302,25 +303,6 @@ def is_name(text: str) -> bool:
     return text.replace("_", "").replace("-", "").isalpha() and len(words_of(text)) <= 4 and text.islower()
 
 
-_DOTTED = re.compile(r"!?[A-Za-z_$]\w*(?:(?:\??\.#?|::)[A-Za-z_$]\w*)+")
-_SEPARATORS = re.compile(r"\??\.#?|::|[/#!$]")
-_WORDS = re.compile(r"[A-Z]?[a-z]{2,}")
-_WORDS_OF_CLASS = re.compile(r"(?=[AEIOUY]|[A-Z]?[a-z]{0,40}[aeiouy])[A-Z]?[a-z]{2,}")
-"""Random letters have fewer vowels, and more numbers: of 1,900 names with a digit 94 of 100 are told."""
-_NUMBERS = re.compile(r"\d+")
-_SHORT_NAME = re.compile(r"[A-Za-z]{1,4}\d{1,5}")
-_LONGEST_NAME = 200
-
-
-def is_name_in_code(text: str) -> bool:
-    """Returns True for a name with dots, ``asn1.decode_dss_signature``, of which no part is random."""
-    return (
-        len(text) <= _LONGEST_NAME
-        and _DOTTED.fullmatch(text) is not None
-        and all(map(_is_of_words, _SEPARATORS.split(text)))
-    )
-
-
 def _is_pattern(text: str) -> bool:
     """Returns True for a regular expression, and for a template, ``--user=%s --password=%s``."""
     return text[:2] == "/^" or _SURELY_PATTERN.search(text) is not None or len(_PATTERN.findall(text)) > 1
@@ -328,26 +310,7 @@ def _is_pattern(text: str) -> bool:
 
 def _is_plain_url(text: str) -> bool:
     """Returns True for an address without a user, a query, and parts that are random."""
-    return _PLAIN_URL.fullmatch(text) is not None and all(map(_is_of_words, _SEPARATORS.split(text)[3:]))
-
-
-def is_class(text: str) -> bool:
-    """Returns True for the name of a type, ``X25519PrivateKey``."""
-    if len(text) > _LONGEST_NAME:
-        return False
-    is_mixed = any(map(str.isupper, text)) and not text.isupper()
-    if not (text.isidentifier() and is_mixed and text[-1].isalpha() and len(_NUMBERS.findall(text)) <= 2):
-        return False
-    return _is_of_words(text, _WORDS_OF_CLASS, 0.65)
-
-
-def _is_of_words(text: str, words: re.Pattern[str] = _WORDS, least: float = 0.6) -> bool:
-    """Returns True if most letters of a name are those of words, and digits few."""
-    if _SHORT_NAME.fullmatch(text):
-        return True
-    letters = sum(map(str.isalpha, text))
-    in_words = sum(map(len, words.findall(text)))
-    return in_words >= least * letters and len(text) - letters - text.count("_") <= letters
+    return _PLAIN_URL.fullmatch(text) is not None and all(map(is_of_words, SEPARATORS.split(text)[3:]))
 
 
 _MEASURE = re.compile(
@@ -372,7 +335,7 @@ def is_made_up(text: str) -> bool:
     text = text[:_LONGEST_LOOKED_AT]
     if len(text) < _SHORTEST_OPAQUE or is_placeholder(text) or _is_path(text):
         return False
-    if is_measure(text) or _ELSEWHERE.fullmatch(text):
+    if is_measure(text) or (_ELSEWHERE.fullmatch(text) and not has_random_part(text)):
         return False
     if text.isdigit():
         return True

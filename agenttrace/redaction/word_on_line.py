@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from agenttrace.redaction.names_in_code import is_class
 from agenttrace.redaction.naming import Names, may_be_word
-from agenttrace.redaction.values import is_class, says_something
+from agenttrace.redaction.values import says_something
 
 _NAME = re.compile(
     r"""[ \t>-]{0,40}["']?(?:[\w.-]{1,80}|(?:\w{1,20}[ ])?[Mm]ot[ ]de[ ]passe)["']?[ \t\u00a0]*"""

@@ -7,7 +7,7 @@ from string import ascii_letters, digits
 import pytest
 
 from agenttrace import Redaction
-from agenttrace.redaction.values import is_class
+from agenttrace.redaction.names_in_code import is_class
 
 KEY, CODE, WEATHER = "Zk49xQw81LmTp", "482913", "b6907d289e10d714a6e88b30761fae22"
 SAID = [
@@ -107,6 +107,13 @@ MAILS = [
     "Enter {} to verify your account",
     "Use {} to verify your Instagram account.",
     "{} is your Facebook confirmation code",
+    "FB-{} is your Facebook code",
+    "Your single-use code is: {}",
+    "Use verification code {} for Microsoft authentication.",
+    "Use code {} to sign in",
+    "To complete your login, enter the code {}",
+    "{} - your one time password",
+    "Enter this temporary verification code to continue:\n\n{}\n",
     "{} is your Instagram code",
     "<p>Your verification code is</p><h1>{}</h1>",
     "Please use the following code to complete sign in:\n{}",
@@ -190,3 +197,46 @@ def test_the_secret_of_aws_beside_its_id_is_hidden():
     secret = "DNxril3RavGD5MfvJ7NScUykT8C8UBkkpdhiG37L"
     for between in (" / ", ":", " ", " secret "):
         assert secret not in Redaction().value("text", f"AKIAIOSFODNN7EXAMPLE{between}{secret}")
+
+
+DOTTED = [
+    "https://g/?api_key={}",
+    "https://g/#access_token={}&x=1",
+    "GET /v1?access_token={} HTTP/1.1",
+    "failed with token={} here",
+    "API_KEY={} python app.py",
+    "call(api_key={})",
+    "My key is {}, thanks",
+    "my key: {}",
+    "Use this key for the weather API: {}",
+]
+
+
+@pytest.mark.parametrize("form", DOTTED)
+def test_random_letters_behind_a_dot_are_no_name_in_code(form):
+    made = random.Random(3)
+    keys = ["AQ." + "".join(made.choices(ascii_letters + digits, k=48)) for _ in range(50)]
+    assert [key for key in keys if key in Redaction().value("text", form.format(key))] == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "token=settings.API_KEY here",
+        "call(api_key=self.config.openai_key)",
+        "docker run -e API_KEY=config.apiKey2 img",
+        "api_key=cfg.OpenAIClientSecretV2 x",
+        "password=utils.x25519.PrivateKey y",
+    ],
+)
+def test_a_name_in_code_stays(code):
+    assert Redaction().value("code", code) == code
+
+
+def test_the_cookies_of_a_file_are_hidden_where_they_are_random():
+    lines = ["# https://curl.se/docs/http-cookies.html"]
+    lines += [f"#HttpOnly_.example.org\tTRUE\t/\tTRUE\t1799999999\tuser_session\t{KEY * 2}"]
+    lines += [".example.org\tTRUE\t/\tTRUE\t1799999999\ttheme\tdark"]
+    clean = Redaction().value("file", "\n".join(lines))
+    assert KEY not in clean
+    assert clean.endswith("theme\tdark")
