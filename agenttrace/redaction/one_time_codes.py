@@ -11,13 +11,16 @@ from agenttrace.redaction.texts import has_any
 _CODE = r"(?<![\w.,#/-])(?:[A-Z]{1,3}-)?(?P<code>\d{3}[ -]\d{3}|\d{4,8})(?![\w%-]|[.,/:]\d)"
 _NAME = (
     r"(?:otp|totp|passcode|pass\scode|one[- ]time\spassword"
-    r"|(?:log-?in|sign-?in|access|security|verification|authentication|one[- ]time|single-use|sms)\scode)"
+    r"|(?:log-?in|sign-?in|access|security|verification|authentication|one[- ]time|single-use|sms)\scode"
+    r"|[2m]fa\scode)"
 )
 _OTHERS = (
     r"(?!(?:zip|post\w*|promo\w*|discount|coupon|booking|order|reference|confirmation|tracking|country|area|error"
     r"|status|voucher|gift|referral|product|item|source|customer|member)\s)"
 )
 """What codes that everybody may know are for."""
+_BETWEEN = r"(?:\s|</?[a-z][^<>]{0,60}>){1,10}"
+"""Blanks, lines and tags."""
 _QUOTES = r"[\"'*`]{0,3}"
 _TO_VERIFY = r"\sto\s(?:verify|log\sin|sign\sin|confirm|continue|complete|authenticate|reset)"
 _EXPRESSIONS = tuple(
@@ -29,10 +32,9 @@ _EXPRESSIONS = tuple(
         rf"(?:\s|<[^<>]{{1,60}}>){{1,8}}{_QUOTES}{_CODE}",
         rf"\b(?:enter|use|type)\s{_QUOTES}{_CODE}{_QUOTES}{_TO_VERIFY}",
         rf"\b(?:enter|use|type)\s(?:the\s|this\s)?(?:{_NAME}|code)\s{_QUOTES}{_CODE}",
-        rf"\b{_NAME}{_QUOTES}:{_QUOTES}\s{{1,3}}{_CODE}",
-        rf"\b(?:following|this)\s(?:\w{{1,20}}\s){{0,2}}code(?:{_TO_VERIFY}[^\n:.]{{0,60}})?:?\s{{1,8}}{_QUOTES}{_CODE}",
-        rf"\b{_NAME}{_QUOTES}:?{_QUOTES}[ \t]{{0,3}}\r?\n\s{{0,8}}{_QUOTES}{_CODE}"
-        rf"(?={_QUOTES}[ \t]{{0,8}}(?:\r?\n|\Z))",
+        rf"\b(?:(?:following|this)\s(?:\w{{1,20}}\s){{0,2}}code|the\scode\sbelow)(?:{_TO_VERIFY}[^\n:.<]{{0,60}})?:?"
+        rf"{_BETWEEN}{_QUOTES}{_CODE}",
+        rf"\b{_NAME}{_QUOTES}:?{_QUOTES}{_BETWEEN}{_QUOTES}{_CODE}",
     )
 )
 _BESIDE_CODE = ("your", "following code", "this code", " code\n", " code:\n", " my ", "use ", "enter ")

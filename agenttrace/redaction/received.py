@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agenttrace.core import semconv
@@ -12,8 +13,16 @@ from agenttrace.otlp_in.facts import with_facts
 from agenttrace.otlp_in.tables import EVENT
 from agenttrace.otlp_in.values import value_of
 from agenttrace.redaction import Redaction
+from agenttrace.redaction.answers import holds_answers
 from agenttrace.redaction.harmless_copy import harmless_copies
+from agenttrace.redaction.repeated import attributes_without, taken_out_of, without_repeated_in
+from agenttrace.redaction.spans import may_tell
 
+_PART = re.compile(
+    r"(?:gen_ai\.prompt|llm\.input_messages)\.(?P<number>\d{1,6})\.(?:message\.)?(?P<name>role|content)"
+)
+_SECOND = frozenset({"gen_ai.prompt.1.role", "llm.input_messages.1.message.role"})
+"""What the second message of a conversation has, of OpenLLMetry and of OpenInference."""
 _TOGETHER = 16
 """Spans that are looked at together: more save little, and one with a secret costs all of them the look."""
 
@@ -47,19 +56,40 @@ def redact_received(span: Span, redaction: Redaction) -> Span:
         return span
     redacted = redaction.span(span)
     attributes = redacted.attributes = dict(redacted.attributes)
+    messages = _messages_in(span.attributes)
+    if messages and redaction.call is None:
+        answers = taken_out_of(messages, redaction.inside(messages))
+        attributes = redacted.attributes = attributes_without(attributes, answers)
+    secrets = taken_out_of([span.input, span.output], [redacted.input, redacted.output])
     changed = False
     for key, value in span.attributes.items():
         shown = attributes.get(key)
         if type(value) is str and value[:1] in ("{", "[") and (redaction.call is not None or shown != value):
             data = _redacted(value_of(value), redaction)
-            attributes[key] = shown if data is None else to_json(data)
+            attributes[key] = shown if data is None else to_json(without_repeated_in(data, secrets))
         changed = changed or attributes.get(key) != value
     return with_facts(redacted) if changed else redacted
 
 
 def _are_harmless(spans: Sequence[Span], redaction: Redaction) -> bool:
     """Returns True if a look at all texts of spans at once tells that there is nothing to take out."""
-    return harmless_copies([_data_of(span) for span in spans], redaction) is not None
+    if harmless_copies([_data_of(span) for span in spans], redaction) is None:
+        return False
+    return redaction.call is not None or not any(
+        may_tell(span, redaction) or holds_answers(_messages_in(span.attributes), redaction) for span in spans
+    )
+
+
+def _messages_in(attributes: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The messages of a conversation of which each part is an attribute, ``gen_ai.prompt.0.content``."""
+    if _SECOND.isdisjoint(attributes):
+        return []
+    messages: dict[int, dict[str, Any]] = {}
+    for key, value in attributes.items():
+        part = _PART.fullmatch(key)
+        if part is not None:
+            messages.setdefault(int(part["number"]), {})[part["name"]] = value
+    return [messages[number] for number in sorted(messages)]
 
 
 def _data_of(span: Span) -> dict[str, Any]:

@@ -84,10 +84,11 @@ ADDRESSES: tuple[Shape, ...] = (
     Shape(
         "addresses that log in, or reset a password",
         "OWASP",
-        ("/reset", "reset/", "/magic", "/verify-email/", "/confirm-email/", "/invite/", "/activate/"),
+        ("reset", "/passwords/", "/magic", "/verify-email/", "/confirm-email/", "/invit", "/activate/"),
         re.compile(
-            r"(?i)(/(?:(?:reset|forgot|change)[_-]?(?:password|pass|pw)|(?:password|pass|pw|account)[_-]?(?:reset|recovery)"
-            r"|password/reset|magic(?:[_-]?link)?|(?:verify|confirm)-email|invite|activate)/)"
+            r"(?i)(/(?:(?:reset|forgot|change)[_-]?(?:password|pass|pw)|(?:password|pass|pw|account)[_-]?(?:resets?|recovery)"
+            r"|passwords?/reset|passwords|(?:accounts?/)?reset(?:/key|/[A-Z]\w{1,10})?|magic(?:[_-]?link)?"
+            r"|(?:verify|confirm)-email|invit(?:e|ations?)|activate)/)"
             r"(?!\[redac)(?=[a-z_-]*\d)[\w.-]{20,}"
         ),
         random=True,

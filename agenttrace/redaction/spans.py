@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol
 
 from agenttrace.core import semconv
 from agenttrace.core.jsonable import clean_text
 from agenttrace.core.span import Span, SpanError
+from agenttrace.redaction.answers import holds_answers
 from agenttrace.redaction.asked import asked_for, may_ask
 from agenttrace.redaction.given import returned_secret, taken_secret, without_taken
 from agenttrace.redaction.naming import Names
@@ -21,6 +22,7 @@ from agenttrace.redaction.repeated import (
 )
 from agenttrace.redaction.result_words import holds_word, may_be_given, without_words
 from agenttrace.redaction.selected import selected, without_selected
+from agenttrace.redaction.tool_messages import holds_results
 
 
 class Redacts(Names, Protocol):
@@ -81,6 +83,27 @@ def gives_secret(call: str, arguments: Iterable[Any], output: Any, names: Names)
     )
 
 
+def may_give(calls: Sequence[Any] | None) -> bool:
+    """Returns False for most recorded calls, as mappings, of which none says that its result is a secret."""
+    return any(
+        may_ask((call.get("name"), call.get("arguments")))
+        for call in calls or ()
+        if type(call) is dict and may_be_given(call.get("output"))
+    )
+
+
+def may_tell(span: Span, names: Names) -> bool:
+    """Returns False for most spans of which neither the call nor the messages say that something is a secret:
+    told in a few steps."""
+    values = span.input.values() if span.input else ()
+    if values or span.output is not None:
+        if may_ask((span.name,)) or (may_be_given(span.output) and may_ask(values)):
+            return True
+        lists = [value for value in (*values, span.output) if type(value) is list and len(value) > 1]
+        return any(holds_answers(items, names) or holds_results(items, names) for items in lists)
+    return False
+
+
 def redacted_span(span: Span, redaction: Redacts) -> Span:
     """A copy of a span without secrets; the span itself stays as it is."""
     redacted = copy.copy(span)
@@ -100,6 +123,8 @@ def redacted_span(span: Span, redaction: Redacts) -> Span:
     has_secrets = span.input is not None and redacted.input != span.input
     secrets = taken_out_of(span.input, redacted.input) if has_secrets else set()
     redacted.output = without_repeated_in(redacted.output, secrets)
+    if not is_stream and redacted.output != span.output:
+        secrets |= taken_out_of(span.output, redacted.output)
     redacted.attributes = attributes_without(attributes, secrets) if secrets else attributes
     if span.error is not None:
         message = redaction.text("error", without_repeated(clean_text(span.error.message), secrets))

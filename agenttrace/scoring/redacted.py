@@ -19,6 +19,7 @@ from agenttrace.core.trace import Trace
 from agenttrace.redaction import Redaction
 from agenttrace.redaction.harmless_copy import harmless_copy
 from agenttrace.redaction.repeated import secret_texts, without_repeated, without_repeated_in
+from agenttrace.redaction.spans import may_give, without_given
 
 if TYPE_CHECKING:
     from agenttrace.core.example import Example
@@ -110,7 +111,8 @@ def _result(result: ScoringResult, redaction: Redaction) -> ScoringResult:
     # No validation: a redacted date is no date, and is stored all the same.
     # Outputs have another name in spans: a rule about it sees them as that.
     written = {name: value for name, value in result.example.__dict__.items() if value is not None}
-    fields = None if redaction.is_secret("output") else harmless_copy(written, redaction)
+    may_hide = redaction.is_secret("output") or may_give(result.example.tools_called)
+    fields = None if may_hide else harmless_copy(written, redaction)
     is_harmless = fields is not None
     # What is harmless has no secret that an output, an error or a reason could repeat.
     secrets = set() if is_harmless else _secrets_of_input(result.example, redaction)
@@ -154,6 +156,10 @@ def _calls(value: Any, redaction: Redaction) -> Any:
         arguments = value.get("arguments")
         if type(arguments) is dict and clean.get("arguments") != arguments:
             clean = without_repeated_in(clean, secret_texts(arguments.items(), redaction))
+        name = value.get("name")
+        if type(name) is str and "output" in clean:  # what this call returns that asks for a secret
+            of_call = arguments if type(arguments) is dict else None
+            clean["output"] = without_given(name, of_call, clean["output"], redaction)
         return clean
     return redaction.inside(value)
 

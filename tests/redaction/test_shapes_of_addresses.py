@@ -48,6 +48,8 @@ ADDRESSES = {
     f"https://b.s3.amazonaws.com/k?AWSAccessKeyId=x&Expires=1&Signature={letters(26)}": 26,
     f"https://app.example.com/reset-password/{letters(24)}": 24,
     f"https://example.com/login/magic/{letters(30)}": 30,
+    f"https://shop.example.com/accounts/reset/MQ/c5f3ab-{letters(32, HEX)}": 39,
+    f"https://example.com/reset/{letters(20)}": 20,
     f"https://api.weatherapi.com/v1/current.json?q=Paris&key={letters(31, HEX)}": 31,
 }
 OTHERS = [
