@@ -19,17 +19,6 @@ ADDRESSES: tuple[Shape, ...] = (
         replacement=rf"\1{REDACTED}",
     ),
     Shape(
-        "webhook addresses of WeCom, Feishu, Airtable",
-        "WeCom, Feishu, Airtable",
-        ("webhook/send?key=", "/bot/v2/hook/", "genericwebhook/"),
-        re.compile(
-            r"(?i)((?:/cgi-bin/webhook/send\?key=|(?:feishu\.cn|larksuite\.com)/open-apis/bot/v2/hook/"
-            r"|airtable\.com/workflows/v1/genericWebhook/app\w{10,20}/wfl\w{10,20}/))(?!\[redac)[\w-]{12,}"
-        ),
-        0,
-        replacement=rf"\1{REDACTED}",
-    ),
-    Shape(
         "cookies of a file",
         "Netscape, curl",
         ("\ttrue\t", "\tfalse\t"),
@@ -40,23 +29,24 @@ ADDRESSES: tuple[Shape, ...] = (
         0,
         random=True,
         replacement=rf"\1{REDACTED}",
+        needs="\t",
     ),
     Shape(
         "private calendar",
         "Google",
         ("/private-",),
         re.compile(r"(/calendar/ical/[^\s/]{1,120}/private-)(?!\[redac)[0-9a-f]{32}"),
-        0,
         replacement=rf"\1{REDACTED}",
     ),
     Shape(
-        "webhook addresses of Zapier, Make, IFTTT",
-        "Zapier, Make, IFTTT",
-        ("hooks.zapier.com/", "hook.eu", "hook.us", "maker.ifttt.com/", "mcp.zapier.com/"),
+        "webhook addresses of Zapier, Make, IFTTT, Airtable, WeCom, Feishu",
+        "Zapier, Make, IFTTT, Airtable, WeCom, Feishu",
+        ("hook", "ifttt.com/", "mcp.zapier."),
         re.compile(
-            r"((?:hooks\.zapier\.com/hooks/catch/\d{1,12}|hook\.(?:eu|us)\d\.make\.com"
-            r"|maker\.ifttt\.com/trigger/[\w-]{1,60}(?:/json)?/with/key|mcp\.zapier\.com/api/mcp/[a-z]{1,3})/)"
-            r"(?!\[redac)[\w-]{5,}"
+            r"(?i)((?:hooks\.zapier\.com/hooks/catch/\d{1,12}/|hook\.(?:eu|us)\d\.make\.com/"
+            r"|maker\.ifttt\.com/trigger/[\w-]{1,60}(?:/json)?/with/key/|mcp\.zapier\.com/api/mcp/[a-z]{1,3}/"
+            r"|/cgi-bin/webhook/send\?key=|(?:feishu\.cn|larksuite\.com)/open-apis/bot/v2/hook/"
+            r"|airtable\.com/workflows/v1/genericWebhook/app\w{10,20}/wfl\w{10,20}/))(?!\[redac)[\w-]{5,}"
         ),
         0,
         replacement=rf"\1{REDACTED}",
