@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,6 +9,8 @@ from agenttrace.core import semconv
 from agenttrace.core.jsonable import to_json
 from agenttrace.core.span import Span
 from agenttrace.otlp_in.facts import with_facts
+from agenttrace.otlp_in.model_tables import NUMBERED_INPUT
+from agenttrace.otlp_in.numbered import numbered_lists
 from agenttrace.otlp_in.tables import EVENT
 from agenttrace.otlp_in.values import value_of
 from agenttrace.redaction import Redaction
@@ -18,10 +19,7 @@ from agenttrace.redaction.harmless_copy import harmless_copies
 from agenttrace.redaction.repeated import attributes_without, taken_out_of, without_repeated_in
 from agenttrace.redaction.spans import may_tell
 
-_PART = re.compile(
-    r"(?:gen_ai\.prompt|llm\.input_messages)\.(?P<number>\d{1,6})\.(?:message\.)?(?P<name>role|content)"
-)
-_SECOND = frozenset({"gen_ai.prompt.1.role", "llm.input_messages.1.message.role"})
+_SECOND = frozenset(f"{beginning}1.{part}role" for beginning in NUMBERED_INPUT for part in ("", "message."))
 """What the second message of a conversation has, of OpenLLMetry and of OpenInference."""
 _TOGETHER = 16
 """Spans that are looked at together: more save little, and one with a secret costs all of them the look."""
@@ -84,12 +82,9 @@ def _messages_in(attributes: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The messages of a conversation of which each part is an attribute, ``gen_ai.prompt.0.content``."""
     if _SECOND.isdisjoint(attributes):
         return []
-    messages: dict[int, dict[str, Any]] = {}
-    for key, value in attributes.items():
-        part = _PART.fullmatch(key)
-        if part is not None:
-            messages.setdefault(int(part["number"]), {})[part["name"]] = value
-    return [messages[number] for number in sorted(messages)]
+    lists = numbered_lists(attributes)
+    entries = next((lists[beginning] for beginning in NUMBERED_INPUT if beginning in lists), [])
+    return [entry.get("message", entry) for entry in entries if type(entry) is dict]
 
 
 def _data_of(span: Span) -> dict[str, Any]:
