@@ -44,8 +44,8 @@ _LAST_PART = re.compile(
     r"(?:(?:;|&&)\s{0,9}echo|;|\d?>\s{0,9}[^\s|;&>]{1,100}"
     r"|\|\s{0,9}(?:tr|head|tail|xargs|cat|sed|cut|jq|base64)\b[^|;&]{0,100}|(?<=\s)--?[a-z][\w-]{0,60})\Z"
 )
-_MOST_PARTS = 6
 """What stands behind all that is asked for: ``… | tr -d '\\n'``, ``… --plain``, ``…; echo``."""
+_MOST_PARTS = 6
 _SUFFIX = re.compile(r"(?i)\.(?:txt|key|pem|asc|dat|md|env|conf|cfg|secret|token|pass|json|ya?ml)\Z")
 _PROGRAMS = re.compile(
     r"""(?:\A|[;&|(]\s*)(?:pass\ (?:show\ )?[\w./-]+|op\ (?:read|item\ get)\ .*

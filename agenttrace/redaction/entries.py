@@ -1,4 +1,4 @@
-"""The keys of an entry with a name beside its value, ``{"Name": …, "Value": …}``, as programs write them."""
+"""The keys of an entry with a name, or a kind, beside its value: ``{"Name": …, "Value": …}``."""
 
 from __future__ import annotations
 
@@ -47,22 +47,28 @@ def values_in(entry: Collection[str]) -> tuple[str, ...]:
 
 def keys_of_kind(entry: Mapping[str, Any], names: Names) -> list[str]:
     """The keys of secrets in an entry of one of these programs, or of a file that is a secret's."""
-    keys: list[str] = []
-    if entry.get("kind") == "Secret" and names.is_secret("secret"):  # of Kubernetes
-        keys += [key for key in ("data", "stringData") if type(entry.get(key)) is dict]
+    keys = _keys_of_store(entry) if names.is_secret("secret") else []
     if "grant_type" in entry and names.is_secret("authorization_code"):  # of OAuth
         keys += [key for key in ("code", "code_verifier", "device_code") if type(entry.get(key)) is str]
-    if entry.get("Type") == "SecureString" and names.is_secret("secret"):  # of a parameter of AWS
-        keys.append("Value")
-    if (entry.get("type") == "CONCEALED" or entry.get("sensitive") is True) and names.is_secret("secret"):
-        keys += [key for key in ("value",) if entry.get(key) is not None]  # of 1Password, of Terraform
-    if "lease_id" in entry and type(entry.get("data")) is dict and names.is_secret("secret"):  # of Vault
-        keys.append("data")
-    name = entry.get("name", entry.get("id"))
-    if type(name) is str and "/secrets/" in name and names.is_secret("secret"):  # of Google and Azure
-        keys += [key for key in ("payload", "value") if type(entry.get(key)) in (dict, str)]
     path, content = entry.get("path", entry.get("file_path")), entry.get("content")
     if type(path) is str and type(content) is str and is_word(content):
         name = path.replace("\\", "/").rpartition("/")[2]
         keys += ["content"] if names.is_secret(without_suffix(name)) else []
+    return keys
+
+
+def _keys_of_store(entry: Mapping[str, Any]) -> list[str]:
+    keys: list[str] = []
+    if entry.get("kind") == "Secret":  # of Kubernetes
+        keys += [key for key in ("data", "stringData") if type(entry.get(key)) is dict]
+    if entry.get("Type") == "SecureString":  # of a parameter of AWS
+        keys.append("Value")
+    is_marked = entry.get("type") == "CONCEALED" or entry.get("sensitive") is True
+    if is_marked and entry.get("value") is not None:  # of 1Password, of Terraform
+        keys.append("value")
+    if "lease_id" in entry and "lease_duration" in entry and type(entry.get("data")) is dict:  # of Vault
+        keys.append("data")
+    name = entry.get("name", entry.get("id"))
+    if type(name) is str and "/secrets/" in name:  # of Google and Azure
+        keys += [key for key in ("payload", "value") if type(entry.get(key)) in (dict, str)]
     return keys

@@ -35,7 +35,7 @@ from agenttrace.redaction.lines import without_joined
 from agenttrace.redaction.names import NameRule, own_name, plain, rule_of
 from agenttrace.redaction.options import Level, OwnShape, asks_for_cards, checked, own_shapes
 from agenttrace.redaction.other_forms import may_have_others, without_others
-from agenttrace.redaction.other_things import names_another
+from agenttrace.redaction.other_meanings import names_another
 from agenttrace.redaction.pages import may_be_page, without_secrets_of_page
 from agenttrace.redaction.pairs import (
     NAMED_BESIDE,

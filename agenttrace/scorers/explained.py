@@ -45,7 +45,7 @@ def explained(
 
 
 def _raised(rows: Sequence[Row]) -> Iterator[str]:
-    """What predicates raised: what it cannot take does not agree, and a slip in one looks alike."""
+    """What predicates raised, by path: a value that one cannot take fails as a slip in the predicate does."""
     for row in rows:
         for one in row.differences:
             if one.note.startswith(PREDICATE_RAISED):

@@ -53,6 +53,11 @@ def test_what_a_check_of_a_form_says_stays_in_a_text():
     assert Redaction().value("errors", text) == text
 
 
+def test_the_data_of_another_lease_stay():
+    lease = {"lease_id": "L-17", "data": {"tenant": "Ann", "rent": 900}}
+    assert Redaction().value("x", lease) == lease
+
+
 def test_a_passphrase_under_the_name_of_a_password_is_hidden():
     for phrase in ("Correct horse battery staple", "is this safe", "must have been love"):
         assert Redaction().value("x", {"password": phrase}) != {"password": phrase}

@@ -16,18 +16,8 @@ _LONGEST_TOKEN = 24
 _POSTAL = frozenset({"pincode", "pin_code", "pinCode", "PinCode", "Pincode", "PIN"})
 _OF_ADDRESSES = frozenset(
     {
-        *(
-            "city",
-            "street",
-            "state",
-            "address",
-            "country",
-            "district",
-            "locality",
-            "area",
-            "town",
-            "landmark",
-        ),
+        *("city", "street", "state", "address", "country", "district"),
+        *("locality", "area", "town", "landmark"),
         *("line1", "line2", "address1", "address2", "address_line1", "addressLine1", "street_address"),
         *("City", "Street", "State", "Address", "Country", "District"),
     }
