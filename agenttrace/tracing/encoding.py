@@ -37,12 +37,14 @@ from agenttrace.tracing.record import (
     INDEX,
     OBSERVED,
     OUTPUT,
+    SCOPE,
     START,
     Record,
     Scope,
     parent_key_of,
     weight_of,
 )
+from agenttrace.tracing.repeated_secrets import secrets_of_callers
 
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 _CONTAINERS = frozenset({dict, list, tuple})
@@ -172,6 +174,14 @@ class Encoder:
             rules = observed.rules = rules_for(observed, self.redaction)
         if rules[1] or scope.hidden or not self._keeps_outputs or observed.rebinding or is_stream(extra):
             raise NotPlain
+        is_root = parent[OBSERVED] is None
+        if not is_root:
+            known = scope.of_callers  # looked up here: most calls have sisters
+            secrets = None if known is None else known.get(parent[INDEX])
+            if secrets is None:
+                secrets = secrets_of_callers(record, self.redaction, self._hold_nothing_in)
+            if secrets:
+                raise NotPlain
         project, kind = scope.project, observed.kind
         if kind is None or kind[0] is not rules or kind[1].project != project:
             kind = observed.kind = _kind_of(rules, project)
@@ -200,7 +210,7 @@ class Encoder:
             self.weight += weight_of(record)
         is_all = extra is None and failure is None and scope.attributes is None and observed.metadata is None
         more = None if is_all else self._more(record)
-        base, anchor, is_root = scope.base, scope.anchor, parent[OBSERVED] is None
+        base, anchor = scope.base, scope.anchor
         return (
             scope.trace_key,
             (base + index) & SPAN_KEY_MASK or 1,
@@ -213,6 +223,26 @@ class Encoder:
             result,
             more,
         )
+
+    def _hold_nothing_in(self, call: Record) -> bool:
+        """Returns True if the arguments of a call, seen from one that it made, hold no secret."""
+        observed: ObservedFunction = call[OBSERVED]
+        arguments, size = call[ARGUMENTS], self.size
+        if arguments is None:
+            return len(call) <= EXTRA or not call[EXTRA]
+        rules = rules_for(observed, self.redaction) if observed.rules[0] is not self.redaction else observed.rules
+        if rules[1] or observed.rebinding is not None:
+            return False
+        try:
+            if self._light(arguments) is None:
+                self._written([_by_name(rules[4], arguments)], call[SCOPE].limits)
+                self._check_texts()
+        except NotPlain:
+            return False
+        finally:
+            self._texts.clear()
+            self.size = size
+        return True
 
     def _check_result(self, name: str, arguments: Any, output: Any) -> None:
         """Raise NotPlain if the arguments ask for a secret, which the result may be, or have."""

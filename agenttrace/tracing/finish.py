@@ -34,7 +34,13 @@ from agenttrace.tracing.record import (
     Scope,
     parent_key_of,
 )
-from agenttrace.tracing.repeated_secrets import hidden_before, secrets_around, secrets_of, take_out_repeated
+from agenttrace.tracing.repeated_secrets import (
+    hidden_before,
+    secrets_around,
+    secrets_of,
+    secrets_of_callers,
+    take_out_repeated,
+)
 
 
 def finish(record: Record, redaction: Redaction) -> Span:
@@ -85,8 +91,9 @@ def finish(record: Record, redaction: Redaction) -> Span:
     if rules[6] or (span.input and may_be_given(span.output)):
         span.output = without_given(span.name, span.input, span.output, redaction)
     is_redacted = redaction.redacted != redacted
-    if secrets or is_redacted or scope.hidden:
-        take_out_repeated(record, span, secrets, is_redacted=is_redacted)
+    of_callers = secrets_of_callers(record, redaction) if has_parent else ()
+    if secrets or is_redacted or scope.hidden or of_callers:
+        take_out_repeated(record, span, secrets, of_callers, is_redacted=is_redacted)
     return span
 
 
@@ -228,7 +235,7 @@ def scores_of(record: Record, redaction: Redaction) -> list[Score]:
     if not extra:
         return []
     scores = [redaction.score(score) for score in tuple(extra.get("scores", ()))]
-    secrets = hidden_before(record) if scores else set()
+    secrets = hidden_before(record).union(secrets_of_callers(record, redaction)) if scores else set()
     if scores and record[ARGUMENTS]:
         secrets |= secrets_of(record, redaction)
     if secrets:

@@ -127,6 +127,7 @@ class Scope:
         "limit",
         "limits",
         "next",
+        "of_callers",
         "outside_parent",
         "pipeline",
         "project",
@@ -161,6 +162,8 @@ class Scope:
         self.attributes: dict[str, Any] | None = None
         self.secrets: dict[int, set[str]] | None = None
         """The secrets among the arguments of calls that failed and of those around them, by their `INDEX`."""
+        self.of_callers: dict[int, frozenset[str]] | None = None
+        """By a call's `INDEX`, the secrets among its arguments and those of its callers."""
         self.hidden: dict[str, int] | None = None
         """What was taken out of calls that ended, with when the first of these did: others may repeat it."""
 

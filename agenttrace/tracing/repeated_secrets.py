@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 from agenttrace.core import semconv
@@ -42,7 +42,8 @@ _MAY_HOLD = (str, dict, list, tuple)
 _SHORTEST_HIDDEN, _MOST_HIDDEN = 6, 100
 """Letters of a secret, and secrets of a trace, that are looked for in calls that did not have it."""
 _MOST_CALLS = 1_000
-"""Calls of a trace of which secrets are remembered for the messages of others."""
+"""Calls of a trace of which secrets are remembered for the messages of others, and for those they make."""
+_NONE: frozenset[str] = frozenset()
 
 
 def _note_hidden(record: Record, span: Span, secrets: Collection[str]) -> None:
@@ -51,7 +52,7 @@ def _note_hidden(record: Record, span: Span, secrets: Collection[str]) -> None:
     hidden = set(secrets)
     if span.output is not None:
         hidden |= taken_out_of(clean(thaw(record[OUTPUT], scope.limits)), span.output)
-    hidden.difference_update((scope.attributes or {}).get(key) for key in IDS)
+    hidden.difference_update(_ids_of(scope))
     known = scope.hidden
     for secret in hidden:
         if len(secret) >= _SHORTEST_HIDDEN and is_made_up(secret):
@@ -61,19 +62,67 @@ def _note_hidden(record: Record, span: Span, secrets: Collection[str]) -> None:
                 known[secret] = min(known.get(secret, record[END]), record[END])
 
 
+def _ids_of(scope: Scope) -> list[Any]:
+    return [(scope.attributes or {}).get(key) for key in IDS]
+
+
 def hidden_before(record: Record) -> set[str]:
     """What was taken out of the calls of a trace that had ended when this one did, and of itself."""
     hidden = record[SCOPE].hidden
     return {secret for secret, end in tuple(hidden.items()) if end <= record[END]} if hidden else set()
 
 
-def take_out_repeated(record: Record, span: Span, secrets: Collection[str], *, is_redacted: bool) -> None:
-    """Take out of a span what it repeats of the secrets of its call, and of those of its trace before it."""
+def secrets_of_callers(
+    record: Record, redaction: Redaction, hold_nothing: Callable[[Record], bool] | None = None
+) -> Collection[str]:
+    """The made-up secrets among the arguments of the calls within which a call was made.
+
+    `hold_nothing` tells of most calls that there is none, faster.
+    """
+    scope: Scope = record[SCOPE]
+    known = scope.of_callers
+    if known is None:
+        known = scope.of_callers = {}
+    call, waiting = record[PARENT], []
+    while call is not None and call[OBSERVED] is not None and call[INDEX] not in known:
+        waiting.append(call)
+        call = call[PARENT]
+    secrets: frozenset[str] = _NONE if call is None else known.get(call[INDEX], _NONE)
+    for call in reversed(waiting):
+        if len(call) > ARGUMENTS and not (hold_nothing is not None and hold_nothing(call)):
+            own = _passed_on(call, redaction)
+            secrets = secrets | own if own else secrets
+        known[call[INDEX]] = secrets
+    if len(known) > _MOST_CALLS:
+        scope.of_callers = dict(list(known.items())[-_MOST_CALLS // 2 :])
+    return secrets
+
+
+def _passed_on(call: Record, redaction: Redaction) -> set[str]:
+    """The secrets of a call that are looked for in those that it makes."""
+    secrets = set(secrets_of(call, redaction)) if call[ARGUMENTS] else set()
+    extra = call[EXTRA] if len(call) > EXTRA else None
+    if extra and SECRETS in extra:
+        secrets |= extra[SECRETS]
+    secrets.difference_update(_ids_of(call[SCOPE]))
+    return {secret for secret in secrets if len(secret) >= _SHORTEST_HIDDEN and is_made_up(secret)}
+
+
+def take_out_repeated(
+    record: Record,
+    span: Span,
+    secrets: Collection[str],
+    of_callers: Collection[str],
+    *,
+    is_redacted: bool,
+) -> None:
+    """Take out of a span what it repeats of the secrets of its call, of its callers, and of those of its trace
+    before it."""
     if secrets:
         _take_out(secrets, span)
     if is_redacted:
         _note_hidden(record, span, secrets)
-    known = hidden_before(record)
+    known = hidden_before(record).union(of_callers)
     if known:
         span.input = without_repeated_in(span.input, known)
         _take_out(known, span)

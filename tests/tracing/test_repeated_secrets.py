@@ -3,6 +3,7 @@
 import pytest
 
 from agenttrace import Tracer
+from agenttrace.core.digests import secret_digest
 from agenttrace.core.semconv import LOGS
 
 PASSWORD, TOKEN = "hunter2Blue9", "abc123def456ghi7"
@@ -89,3 +90,86 @@ def test_keys_of_a_result_and_the_name_of_a_span_repeat_no_secret_argument():
     (span,) = captured.trace.spans
     assert span.output == {"[redacted]": "valid", "deep": [{"[redacted]!": 1, "[redacted]": 2}]}
     assert span.name == "check [redacted]"
+
+
+class _Told:
+    """What an agent may be told, from which its tools repeat a password."""
+
+    by_name = {"password": PASSWORD}
+    in_a_text = {"question": f"Please sign me in, my password is {PASSWORD}, and buy two tickets."}
+    below = {"settings": {"users": [{"name": "ann", "password": PASSWORD}]}}
+    beside = {"name": "password", "value": PASSWORD}
+
+
+@pytest.fixture(params=["memory", "file"])
+def store(request, tmp_path):
+    return "memory" if request.param == "memory" else tmp_path / "traces.db"
+
+
+@pytest.mark.parametrize("told", ["by_name", "in_a_text", "below", "beside"])
+def test_calls_that_a_caller_makes_repeat_no_secret_of_its_arguments(store, told):
+    tracer = Tracer("callers", store=store)
+
+    @tracer.observe(span_type="tool")
+    def type_text(text, into="a field of the form"):
+        return {"typed": [text]}
+
+    @tracer.observe
+    def step(number):
+        type_text(PASSWORD)
+        type_text("hello, is there anybody?")
+        return number
+
+    @tracer.observe
+    def agent(**told):
+        step(1)
+        step(2)
+
+    agent(**getattr(_Told, told))
+    tracer.flush()
+    (trace,) = tracer.store.iter_traces()
+    calls = trace.tool_calls
+    assert [call.output["typed"] for call in calls] == [["[redacted]"], ["hello, is there anybody?"]] * 2
+    assert [call.arguments["text"] for call in calls] == ["[redacted]", "hello, is there anybody?"] * 2
+    tracer.shutdown()
+
+
+def test_a_repeated_secret_of_a_caller_is_still_compared_with_what_was_passed():
+    tracer = Tracer("callers", store="memory")
+    tool = tracer.observe(lambda text: None, span_type="tool", name="type_text")
+    agent = tracer.observe(lambda password: tool(password), name="agent")
+    with tracer.capture() as captured:
+        agent(PASSWORD)
+    (call,) = captured.trace.tool_calls
+    assert call.arguments["text"] == "[redacted]"
+    assert call.arguments["text"].digest == secret_digest(PASSWORD)
+
+
+@pytest.mark.parametrize("value", ["admin", "2025-06-01", "ann@example.org", "reading"])
+def test_words_dates_and_addresses_that_a_caller_was_given_as_a_secret_stay_in_its_calls(value):
+    tracer = Tracer("callers", store="memory")
+    tool = tracer.observe(lambda text: None, span_type="tool", name="type_text")
+    agent = tracer.observe(lambda password: tool(f"for {value}"), name="agent")
+    with tracer.capture() as captured:
+        agent(value)
+    (call,) = captured.trace.tool_calls
+    assert call.arguments["text"] == f"for {value}"
+
+
+def test_a_secret_of_the_outermost_caller_is_taken_out_of_calls_far_within_it(store):
+    tracer = Tracer("callers", store=store)
+    deepest = 150
+
+    @tracer.observe(span_type="tool")
+    def nested(depth, note):
+        if depth < deepest:
+            nested(depth + 1, note)
+            nested(deepest, f"also {note}")
+
+    tracer.observe(lambda password: nested(1, password), name="agent")(PASSWORD)
+    tracer.flush()
+    (trace,) = tracer.store.iter_traces()
+    notes = [call.arguments["note"] for call in trace.tool_calls]
+    assert len(notes) == 2 * deepest - 1
+    assert {str(note) for note in notes} == {"[redacted]", "also [redacted]"}
+    tracer.shutdown()
