@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import chdir  # agents may go elsewhere; files are written where the command was given
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import (
+    chdir,  # agents may go elsewhere; files are written where the command was given
+    contextmanager,
+)
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +14,7 @@ from typing import Any
 import click
 
 from agenttrace.cli.baseline_options import BaselineOptions, baseline_options, comparison_with
+from agenttrace.cli.early_end import told_early_end
 from agenttrace.cli.expected_failures import that_count, with_expected_failures, without_skipped
 from agenttrace.cli.limit_options import LimitOptions, limit_options
 from agenttrace.cli.loading import load_function, load_scorer, load_task_option, warn_of_misspelt_tools
@@ -28,6 +32,7 @@ from agenttrace.core.protocols import Scorer
 from agenttrace.core.report import EvaluationFailed, EvaluationInterrupted, EvaluationReport
 from agenttrace.core.run_comparison import RunRecord
 from agenttrace.evaluation.assertion import checked_requirements, examples_in, require_passed
+from agenttrace.evaluation.engine import Progress
 from agenttrace.evaluation.evaluate import run_evaluation
 from agenttrace.evaluation.requirement import Requirement
 from agenttrace.evaluation.run import TIMEOUT, EvaluationOptions
@@ -125,8 +130,7 @@ def eval_run(
         **limits.options(requirements),
     }
     try:
-        most = limits.at_most(len(examples))
-        with chdir("."), files.alone(), shown_progress(most, quiet=quiet) as options["progress"]:
+        with _running(files, limits.at_most(len(examples)), quiet) as options["progress"]:
             report = run_evaluation(examples, scorers, **options)
         report, code = _verdict(report, requirements, before)
     except EvaluationInterrupted as interruption:
@@ -138,6 +142,13 @@ def eval_run(
     if code != INTERRUPTED:
         update.apply(str(task.dataset) if task else file, report, scorers, to_stderr=files.use_stdout)
     return _also_kept(tracer, report, code if suite.show(report) else code or FAILED)
+
+
+@contextmanager
+def _running(files: ReportFiles, most: int, quiet: bool) -> Iterator[Progress | None]:
+    """What holds while the examples run; how far they are is shown."""
+    with told_early_end(), chdir("."), files.alone(), shown_progress(most, quiet=quiet) as progress:
+        yield progress
 
 
 def _also_kept(tracer: Tracer, report: EvaluationReport, code: int) -> int:

@@ -22,7 +22,7 @@ from agenttrace.core.jsonable import jsonable
 from agenttrace.core.span import Span, SpanError
 from agenttrace.core.text import short_repr
 from agenttrace.core.tool import TOOL
-from agenttrace.core.tool_call import UNRECORDED_STATUSES, CallStatus, ToolCall
+from agenttrace.core.tool_call import OUTPUT_NOT_NAMED, UNRECORDED_STATUSES, CallStatus, ToolCall
 
 ROOT_NAME = "recorded run"
 
@@ -51,6 +51,7 @@ class RecordedCall:
     status: CallStatus | None = None
     from_answer: bool = False
     metadata: dict[str, Any] = field(default_factory=dict)
+    names_output: bool = True
 
     def attributes(self) -> dict[str, Any]:
         """The span attributes that hold the call's agent, turn and metadata."""
@@ -61,6 +62,7 @@ class RecordedCall:
             semconv.CALL_STATUS: self.status if self.status in UNRECORDED_STATUSES else None,
             semconv.FROM_ANSWER: self.from_answer or None,
             semconv.CALL_METADATA: jsonable(self.metadata, limit=None) or None,
+            semconv.NOT_RECORDED: None if self.names_output else OUTPUT_NOT_NAMED,
         }
         return {key: value for key, value in facts.items() if value is not None}
 
@@ -140,7 +142,8 @@ def spans_of_calls(
     """The spans of a run of plain tool calls, in the order given, one after the other.
 
     Each is a name, a `ToolCall`, or a mapping with ``name`` (or ``tool_name``) and optionally ``arguments``
-    (or ``args``, ``parameters``: a mapping or its JSON text), ``output``, ``error`` (text,
+    (or ``args``, ``parameters``: a mapping or its JSON text), ``output`` (null where it returned nothing;
+    where it is left out, that is not recorded), ``error`` (text,
     ``{"type", "message"}``, or true), ``agent``, ``turn``, ``status`` (*ok*, *error*, *answered*,
     *requested*, *attempted*: see `ToolCall`); other keys (``kind``, ``id`` …) are kept in the
     call's `metadata`, unless one is a misspelling of a known key that is missing. Arguments whose JSON text
@@ -168,7 +171,10 @@ def call_to_mapping(call: ToolCall) -> dict[str, Any]:
     }
     if call.error is not None:
         fields["error"] = {"type": call.error.type, "message": call.error.message}
-    return {**call.metadata, **{key: value for key, value in fields.items() if value is not None}}
+    mapping = {key: value for key, value in fields.items() if value is not None}
+    if call.output is None and call.remedy is None and call.status == "ok":
+        mapping["output"] = None  # it is known to have returned nothing
+    return {**call.metadata, **mapping}
 
 
 def read_calls(calls: Sequence[Any], place: str) -> list[RecordedCall]:
@@ -226,6 +232,7 @@ def _read_call(entry: Any, place: str, moment: int) -> RecordedCall:
         from_answer=entry.get("from_answer") is True,
         moment=moment,
         metadata={str(key): value for key, value in entry.items() if key not in known},
+        names_output="output" in entry or status is not None or error is not None,
     )
 
 

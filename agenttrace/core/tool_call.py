@@ -79,6 +79,10 @@ UNRECORDED_STATUSES: frozenset[CallStatus] = frozenset({"answered", "requested",
 """The statuses of calls whose execution was not recorded."""
 
 
+OUTPUT_NOT_NAMED = "say what the call returned, as its 'output' (null where it returned nothing)"
+"""The `remedy` of a call that was written down, ``tools_called=["search"]``, without what it gave."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
     """What happened: one call of a tool.

@@ -15,7 +15,7 @@ _SCHEMA = re.compile(
     r"""\s*(?:\\{0,20}["'][^"'{}]{0,500}["']|[\w.]+)\s*,\s*){0,6}"""
     r"""\\{0,20}["'](?:type|\$ref|anyOf|oneOf|allOf|enum|const)\\{0,20}["']\s*:|\{\s*\}"""
 )
-_ITEM = re.compile(r"""["']([^"'\n]{1,200})["']""")
+_ITEM = re.compile(r"""(?P<quote>["'])((?:(?!(?P=quote))[^\n]){1,200})(?P=quote)""")
 _WINDOW = 400
 """Characters from an opening bracket on that are looked at."""
 
@@ -29,7 +29,7 @@ def is_secret_data(text: str, begin: int, name: str, names: Names) -> bool:
     is_list = text[begin] == "[" and stop < limit
     if text[begin] == "{" and text[stop - 1] == "}" and not names.hides(name, mapping_at(text, begin)):
         return False
-    items = [one[1] for one in _ITEM.finditer(text, begin, stop)] if is_list else []
+    items = [one[2] for one in _ITEM.finditer(text, begin, stop)] if is_list else []
     if items and not names.hides(name, items):
         return False
     return _SCHEMA.match(text, begin) is None and not is_code(text, begin, stop)

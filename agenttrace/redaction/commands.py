@@ -136,7 +136,7 @@ _COMMANDS = (
     ("securestring", re.compile(rf"(?i)ConvertTo-SecureString(?:\s+-String)?\s+{_VALUE}")),
     ("|", _piped(r"[\w.-]+:", "chpasswd")),
     ("|", _piped("", r"sudo\s+(?:-\w+\s+)*-\w*S\b")),
-    ("|", _piped("", r"[^\n|]{0,80}--password-stdin")),
+    ("|", _piped("", r"[^\n|]{0,80}--(?:password-stdin|with-token)")),
 )
 """What is in each text with such a command, in lower case, and how the password is found."""
 

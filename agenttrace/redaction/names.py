@@ -121,6 +121,7 @@ NAMES: tuple[NameRule, ...] = (
         ),
         unless=_words("error status country"),
     ),
+    NameRule("codes of devices", "RFC 8628", "ending", _words("devicecode"), "if opaque"),
     NameRule(
         "tokens",
         "sentry, Spring Boot",

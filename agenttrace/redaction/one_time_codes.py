@@ -23,6 +23,10 @@ _BETWEEN = r"(?:\s|</?[a-z][^<>]{0,60}>){1,10}"
 """Blanks, lines and tags."""
 _QUOTES = r"[\"'*`]{0,3}"
 _TO_VERIFY = r"\sto\s(?:verify|log\sin|sign\sin|confirm|continue|complete|authenticate|reset)"
+_OF_CARD = (
+    r"\b(?:cvv2?|cvc2?|cv2)(?:\s(?:code|number|no\.?))?(?:\sis)?:?\s{1,3}(?P<code>\d{3,4})(?![\w%-]|[.,/:]\d)"
+)
+"""The code of a card is as short as three digits."""
 _EXPRESSIONS = tuple(
     re.compile(rf"(?i){expression}")
     for expression in (
@@ -35,6 +39,7 @@ _EXPRESSIONS = tuple(
         rf"\b(?:(?:following|this)\s(?:\w{{1,20}}\s){{0,2}}code|the\scode\sbelow)(?:{_TO_VERIFY}[^\n:.<]{{0,60}})?:?"
         rf"{_BETWEEN}{_QUOTES}{_CODE}",
         rf"\b{_NAME}{_QUOTES}:?{_QUOTES}{_BETWEEN}{_QUOTES}{_CODE}",
+        _OF_CARD,
     )
 )
 _BESIDE_CODE = ("your", "following code", "this code", " code\n", " code:\n", " my ", "use ", "enter ")
@@ -44,9 +49,15 @@ def may_have_codes(lowered: str) -> bool:
     """Returns False for most texts that have no such code, which are given in lower case."""
     if "code" in lowered and has_any(_BESIDE_CODE, lowered):
         return True
-    return " otp" in lowered or lowered.startswith("otp") or has_any(_TO_ENTER, lowered)
+    return (
+        " otp" in lowered
+        or lowered.startswith("otp")
+        or has_any(_TO_ENTER, lowered)
+        or has_any(_OF_CARDS, lowered)
+    )
 
 
+_OF_CARDS = ("cvv", "cvc", "cv2 ")
 _TO_ENTER = (
     "passcode",
     "one time pass",

@@ -10,6 +10,7 @@ from agenttrace.redaction.commands import may_have_command, without_arguments
 from agenttrace.redaction.html_tables import SIGNS as HTML_SIGNS
 from agenttrace.redaction.html_tables import has_secret_head, without_html_columns
 from agenttrace.redaction.inserted import has_secret_column, may_have_rows, without_inserted
+from agenttrace.redaction.logins import may_have_logins, without_logins
 from agenttrace.redaction.manifests import SIGN, without_manifests
 from agenttrace.redaction.names import OF_OTHER_ALPHABETS
 from agenttrace.redaction.naming import Names
@@ -33,6 +34,7 @@ def may_have_others(lowered: str, look: Look, *, has_lines: bool) -> bool:
         has_any(SIGNS, lowered)
         or (" is" in lowered and has_any(_SHORT, lowered))
         or may_have_codes(lowered)
+        or may_have_logins(lowered)
         or (has_lines and ", dtype: " in lowered)
         or ("authorization" in lowered and has_any(_AUTHORIZATION, lowered))
         or (has_lines and _has_head(lowered))
@@ -101,6 +103,9 @@ def without_others(text: str, names: Names) -> tuple[str, int]:
     if may_have_codes(lowered):
         text, of_codes = without_codes(text, names)
         count += of_codes
+    if "cred" in lowered or may_have_logins(lowered):
+        text, of_logins = without_logins(text, names)
+        count += of_logins
     if may_have_rows(lowered):
         text, in_rows = without_inserted(text, names)
         count += in_rows

@@ -19,7 +19,9 @@ _COMPLAINS = re.compile(
 )
 """What a check of a form says under the name of a field: *This field is required.*"""
 _STATES = re.compile(
-    r"(?i:required|invalid|missing|incorrect|enabled|disabled|string|str|text|varchar|allowed|blocked|accepted|denied|unchanged)"
+    r"(?i:required|invalid|missing|incorrect|enabled|disabled|string|str|text|varchar|allowed|blocked|accepted|denied|unchanged"
+    r"|pending|approved|declined|granted|revoked|expired|active|inactive|authorized|unauthorized|captured|voided"
+    r"|refused|rejected|unavailable|not_required|not_applicable)"
 )
 """What is said of a secret, and of which type it is, where its value would stand."""
 _LONGEST = 300

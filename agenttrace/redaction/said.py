@@ -88,10 +88,6 @@ _BARE_IN_SQL = re.compile(
     r"""(?i)identified\s+by\s+(?P<quote>["'])?(?(quote)(?!))(?P<value>(?=[^\s"';]*\d)[^\s"';=]{6,128})"""
 )
 """As Oracle has it: ``IDENTIFIED BY …``."""
-_LOGIN_PAIR = re.compile(
-    r"(?i)cred(?:ential)?s?\b[^\n:/]{0,40}:\s{0,3}[\w.@+-]{1,60}\s/\s(?P<value>[^\s\"'`]{6,80}(?<![.,;]))"
-)
-"""*Credentials for the admin panel: ann / …*."""
 _SPACED_NAME = re.compile(r"(?i)(?:[^\W_]\w{0,40}[ \t\u00a0]{1,3}){1,2}keys?\Z")
 """A name of several words on one line: those that end in *key* are found by no single word."""
 _BETWEEN_WORDS = re.compile(r"[^\w.$-]+")
@@ -112,8 +108,9 @@ _SQL_TYPE = re.compile(
 )
 """The type of a column, ``password VARCHAR(255)``."""
 _LONGEST_WORD = 24
-_ONES_KEY = re.compile(r"(?i)\b(?:my|your|this|with the) key\Z")
+_ONES_KEY = re.compile(r"(?i)\b(?:(?P<own>my|your)|this|(?:with|use|using|enter) the) key\Z")
 """What is said to be a key, *my key is …*, and is long."""
+_SHORTEST_OWN_KEY, _SHORTEST_KEY = 12, 16
 _OF_CALLS = ("auth", "cookie", "card", "conn", "code")
 """What calls are named whose argument is none: ``encode_auth("…")``."""
 _STRONG = ("pass", "secret", "token", "key", "pwd", "credential")
@@ -143,9 +140,6 @@ def _places(text: str, place: int, names: Names) -> Iterator[tuple[int, int]]:
     titled = titled_value(text, place, names)
     if titled is not None:
         yield titled
-    pair = _LOGIN_PAIR.match(text, place)
-    if pair is not None and is_made_up(pair["value"]) and names.is_secret("credentials"):
-        yield pair.span("value")
     match = _IN_SQL.match(text, place) or _BARE_IN_SQL.match(text, place) or _AFTER.match(text, place)
     if match is not None:
         yield from _places_behind(text, match, names)
@@ -277,7 +271,10 @@ def _is_secret(text: str, match: re.Match[str], value: str, names: Names) -> boo
 
 
 def _key_of_one(before: str, value: str) -> str:
-    return "api_key" if len(value) >= _LONGEST_WORD and _ONES_KEY.search(before) is not None else ""
+    whose = _ONES_KEY.search(before)
+    if whose is None:
+        return ""
+    return "api_key" if len(value) >= (_SHORTEST_OWN_KEY if whose["own"] else _SHORTEST_KEY) else ""
 
 
 def _is_code_of(name: str, value: str) -> bool:

@@ -8,7 +8,7 @@ from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.shape import BEGIN, END, HEX_ID, STAND_IN, Shape, shape
 from agenttrace.redaction.shapes_of_addresses import ADDRESSES
 
-VERSION = 9
+VERSION = 10
 """Of the tables of names and shapes: one more whenever a row is added or changed."""
 
 SHORTEST_SECRET = 15
@@ -104,12 +104,19 @@ SHAPES: tuple[Shape, ...] = (
         "absk bedrock-api-key-",
         r"ABSK[A-Za-z0-9+/]{60,}={0,2}|bedrock-api-key-[\w+/=-]{20,}",
     ),
+    shape(
+        "AWS session token",
+        "AWS",
+        "iqojb3jpz2lu fwogzxivyxdz",
+        r"(?:IQoJb3JpZ2lu|FwoGZXIvYXdz)[A-Za-z0-9+/]{60,4000}={0,2}",
+    ),
     shape("Google API key", "Google, gitleaks", "aiza", r"AIza[0-9A-Za-z_-]{35}"),
     shape("Gemini API key", "Google", "aq.", rf"AQ\.[A-Za-z0-9_-]{{40,}}{END}", random=True),
     shape("Google OAuth access token", "Google", "ya29.", r"ya29\.[\w-]{20,}"),
     shape("Google OAuth client secret", "Google", "gocspx-", r"GOCSPX-[\w-]{20,}"),
     shape("Google OAuth refresh token", "Google", "1//", r"1//0[\w-]{30,}"),
     shape("Azure client secret", "Microsoft, gitleaks", "q~", r"(?a:[\w.~-]{3}\dQ~[\w.~-]{31,34}(?![\w~-]))"),
+    shape("Azure AI key", "Microsoft", "jqqj99", rf"[A-Za-z0-9]{{52}}JQQJ99[A-Za-z0-9]{{26}}{END}"),
     shape("Alibaba access key id", _GITLEAKS, "ltai", rf"LTAI[A-Za-z0-9]{{12,24}}{END}", random=True),
     shape("Tencent secret id", "Tencent", "akid", rf"AKID[A-Za-z0-9]{{32,48}}{END}"),
     shape("Yandex keys", _GITLEAKS, "aqvn t1.", r"AQVN[\w-]{35,40}|t1\.[\w-]{10,}={0,2}\.[\w-]{80,90}={0,2}"),

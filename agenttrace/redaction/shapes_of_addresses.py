@@ -32,6 +32,16 @@ ADDRESSES: tuple[Shape, ...] = (
         needs="\t",
     ),
     Shape(
+        "password of a wireless network",
+        "ZXing",
+        ("wifi:",),
+        re.compile(
+            r"(WIFI:(?:[STHRAEI]:(?:[^;\\\n]|\\.){0,64};){0,6}P:\"?)(?!\[redac)(?:[^;\\\n\"]|\\.){4,63}(?=\"?;)"
+        ),
+        0,
+        replacement=rf"\1{REDACTED}",
+    ),
+    Shape(
         "private calendar",
         "Google",
         ("/private-",),

@@ -36,6 +36,7 @@ from agenttrace.redaction.name_before import WINDOW, name_before
 from agenttrace.redaction.names import NAME_SIGNS, OF_OTHER_ALPHABETS
 from agenttrace.redaction.names_in_code import has_random_part
 from agenttrace.redaction.naming import Names, may_be_word
+from agenttrace.redaction.other_meanings import is_postal_code
 from agenttrace.redaction.own_line import setting, value_on_line
 from agenttrace.redaction.quoted import end_of_quoted
 from agenttrace.redaction.shape_search import looks_random
@@ -227,6 +228,8 @@ class _Reader:
         if not is_quoted and text[begin : begin + 1] in ('"', "'") and ends_literal(text, place, begin):
             return begin + 1
         if (name == "PASS" and is_outcome(text, begin)) or (self.has_logprobs and name == "token"):
+            return begin
+        if not is_quoted and is_postal_code(name, text, begin):
             return begin
         is_line = may_be_word(name, self.names) or (not is_quoted and (separator == "=" or name.isupper()))
         line = value_on_line(text, place, self.end, random=not is_line) if is_line or not is_quoted else None

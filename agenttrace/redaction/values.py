@@ -41,6 +41,14 @@ _SEED_PHRASE = re.compile(r"(?:[a-z]{3,8} ){11,23}[a-z]{3,8}")
 _OF_PEOPLE = "numbers of people"
 """A mapping under such a name, ``credit_card_17``, holds more than the number: its own names tell."""
 _OF_WEATHER = "keys of OpenWeather"
+_OF_DEVICES = "codes of devices"
+_SHORTEST_OF_DEVICES = 20
+"""A code that a device trades for a token is long; shorter ones say which device it is."""
+_PINS = "PINs"
+_OF_BOARD = re.compile(
+    r"(?i)(?:gpio|io|pin|p[a-k]|p\d\.|adc|dac|tx|rx|sda|scl|mosi|miso|sck|cs|led|btn|pwm|[adj])_?\d{1,2}(?:[.-]\d{1,2})?"
+)
+"""The pin of a board, ``GPIO17``."""
 _HEXADECIMAL = re.compile("[0-9a-f]{32}")
 """A key of OpenWeather: under ``appid`` others say which app it is."""
 _SHORTEST_OPAQUE = 4
@@ -290,6 +298,10 @@ def _hides_text(rule: NameRule, text: str) -> bool:
     if rule.what == _SEEDS and text.isdigit():
         return False
     if rule.what == _SESSIONS and (is_measure(text) or _NUMBERED.fullmatch(text)):
+        return False
+    if rule.what == _PINS and _OF_BOARD.fullmatch(text):
+        return False
+    if rule.what == _OF_DEVICES and len(text) < _SHORTEST_OF_DEVICES:
         return False
     if rule.what.startswith(_OF_WEATHER):
         return _HEXADECIMAL.fullmatch(text) is not None

@@ -11,7 +11,7 @@ from agenttrace.core import semconv
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
 from agenttrace.core.tool import TOOL
-from agenttrace.core.tool_call import UNRECORDED_STATUSES, ToolCall
+from agenttrace.core.tool_call import OUTPUT_NOT_NAMED, UNRECORDED_STATUSES, ToolCall
 from agenttrace.core.trace import Trace
 from agenttrace.reports.terminal import number
 from agenttrace.reports.text import Line, safe, safe_line, value_text
@@ -142,6 +142,8 @@ def _facts(span: Span, indent: str, value_length: int) -> Iterator[Line]:
 def lacking_text(span: Span) -> str:
     """What another library left out of a call, and what would have it recorded; empty where nothing is."""
     remedy = span.attributes.get(semconv.NOT_RECORDED)
+    if remedy == OUTPUT_NOT_NAMED:
+        return ""
     parts = {"arguments": span.input, "output": span.output if span.error is None else span.error}
     lacking = " and ".join(name for name, value in parts.items() if value is None)
     return f"{lacking} not recorded: {remedy}" if lacking and isinstance(remedy, str) else ""

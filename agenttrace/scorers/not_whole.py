@@ -14,7 +14,7 @@ from agenttrace.core.changed import changed
 from agenttrace.core.example import Example
 from agenttrace.core.marks import Cause, Redacted, cause_of, hidden_keys, left_out
 from agenttrace.core.score import Score
-from agenttrace.core.tool_call import ToolCall
+from agenttrace.core.tool_call import OUTPUT_NOT_NAMED, ToolCall
 from agenttrace.core.trace import Trace
 
 DETAIL = "not_recorded_whole"
@@ -133,7 +133,9 @@ def shown_of_calls(calls: Iterable[ToolCall]) -> Iterator[Shown]:
                     yield Shown(f"{key}.arguments.{name}", f"{name} of {call.label}", value, opened=False)
         else:
             yield Shown(f"{key}.arguments", f"arguments of {call.label}", arguments, opened=False)
-        yield Shown(f"{key}.output", f"output of {call.label}", call.known_output, opened=False)
+        # What somebody wrote down without its output is no loss of the record: the scorer knows as much.
+        output = call.output if call.remedy == OUTPUT_NOT_NAMED else call.known_output
+        yield Shown(f"{key}.output", f"output of {call.label}", output, opened=False)
         if call.error is not None:
             yield Shown(f"{key}.error", f"error of {call.label}", call.error.message, opened=False)
 

@@ -30,13 +30,14 @@ from agenttrace.tracing.finish import finish, is_stream, rules_for
 from agenttrace.tracing.freeze import Frozen
 from agenttrace.tracing.kept_whole import is_kept_whole
 from agenttrace.tracing.observed_function import ObservedFunction, RedactedNames
-from agenttrace.tracing.packing import unpack
+from agenttrace.tracing.plain_values import NotPlain, by_name, content_of
 from agenttrace.tracing.record import (
     ARGUMENTS,
     EXTRA,
     INDEX,
     OBSERVED,
     OUTPUT,
+    PARENT,
     SCOPE,
     START,
     Record,
@@ -62,10 +63,6 @@ _NOT_IN_A_ROW = ("name", "input", "output", "scores")
 
 
 _WORDS = {None: "null", True: "true", False: "false"}
-
-
-class NotPlain(Exception):
-    """A value has to go the long way."""
 
 
 def _mapping_of(names: tuple[str, ...]) -> str:
@@ -172,16 +169,10 @@ class Encoder:
         rules = observed.rules
         if rules[0] is not self.redaction:
             rules = observed.rules = rules_for(observed, self.redaction)
-        if rules[1] or scope.hidden or not self._keeps_outputs or observed.rebinding or is_stream(extra):
+        is_other = rules[1] or scope.hidden or observed.rebinding or not self._keeps_outputs
+        has_new_caller = parent[INDEX] != scope.harmless_caller
+        if is_other or is_stream(extra) or (has_new_caller and self._callers_have_secrets(record)):
             raise NotPlain
-        is_root = parent[OBSERVED] is None
-        if not is_root:
-            known = scope.of_callers  # looked up here: most calls have sisters
-            secrets = None if known is None else known.get(parent[INDEX])
-            if secrets is None:
-                secrets = secrets_of_callers(record, self.redaction, self._hold_nothing_in)
-            if secrets:
-                raise NotPlain
         project, kind = scope.project, observed.kind
         if kind is None or kind[0] is not rules or kind[1].project != project:
             kind = observed.kind = _kind_of(rules, project)
@@ -192,25 +183,23 @@ class Encoder:
         if light is not None:
             inputs = kind[2] % light
         elif arguments is not None:
-            values = _by_name(rules[4], arguments)
+            values = by_name(rules[4], arguments)
             heavy.append(values)
         if output is not None:
             result = self._light_output(output)
             if result is None:
-                output = _content(output) if type(output) is Frozen else output
+                output = content_of(output) if type(output) is Frozen else output
                 heavy.append(output)
             if values and (result is None or (type(output) is str and not output.isalpha())):
                 self._check_result(observed.name, values, output)
         if heavy:
             written = self._written(heavy, scope.limits)
-            if arguments is not None and inputs is None:
-                inputs = written.pop(0)
-            if written:
-                result = written[0]
+            inputs = written.pop(0) if arguments is not None and inputs is None else inputs
+            result = written[0] if written else result
             self.weight += weight_of(record)
         is_all = extra is None and failure is None and scope.attributes is None and observed.metadata is None
         more = None if is_all else self._more(record)
-        base, anchor = scope.base, scope.anchor
+        base, anchor, is_root = scope.base, scope.anchor, parent[OBSERVED] is None
         return (
             scope.trace_key,
             (base + index) & SPAN_KEY_MASK or 1,
@@ -224,18 +213,27 @@ class Encoder:
             more,
         )
 
+    def _callers_have_secrets(self, record: Record) -> bool:
+        if secrets_of_callers(record, self.redaction, self._hold_nothing_in):
+            return True
+        scope: Scope = record[SCOPE]
+        scope.harmless_caller = record[PARENT][INDEX]  # most calls have sisters
+        return False
+
     def _hold_nothing_in(self, call: Record) -> bool:
         """Returns True if the arguments of a call, seen from one that it made, hold no secret."""
         observed: ObservedFunction = call[OBSERVED]
         arguments, size = call[ARGUMENTS], self.size
         if arguments is None:
             return len(call) <= EXTRA or not call[EXTRA]
-        rules = rules_for(observed, self.redaction) if observed.rules[0] is not self.redaction else observed.rules
+        rules = (
+            rules_for(observed, self.redaction) if observed.rules[0] is not self.redaction else observed.rules
+        )
         if rules[1] or observed.rebinding is not None:
             return False
         try:
             if self._light(arguments) is None:
-                self._written([_by_name(rules[4], arguments)], call[SCOPE].limits)
+                self._written([by_name(rules[4], arguments)], call[SCOPE].limits)
                 self._check_texts()
         except NotPlain:
             return False
@@ -388,21 +386,3 @@ class Encoder:
             raise NotPlain
         if may_have_results(keys, mappings) and any(holds_results(items, redaction) for items in lists):
             raise NotPlain
-
-
-def _by_name(names: tuple[str, ...], arguments: tuple[Any, ...]) -> dict[str, Any]:
-    return {
-        name: _content(value) if type(value) is Frozen else value
-        for name, value in zip(names, arguments)  # noqa: B905 - the keyword costs as much as the dict
-    }
-
-
-def _content(value: Frozen) -> Any:
-    form = value.form
-    if form == "packed":
-        return unpack(value.content)
-    if form == "items":
-        return [_content(item) if type(item) is Frozen else item for item in value.content]
-    if form == "whole" and type(value.content) is not dict:
-        raise NotPlain
-    return value.content

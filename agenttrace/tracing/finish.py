@@ -83,11 +83,7 @@ def finish(record: Record, redaction: Redaction) -> Span:
         span.status, error = failure
         span.error = None if error is None else _redacted_error(error, record, redaction)
     if extra is not None or scope.attributes is not None:
-        of_trace = scope.attributes
-        if has_parent and of_trace is not None:  # back ends that look for a session's spans look at each
-            of_trace = {key: of_trace[key] for key in IDS if key in of_trace}
-        if extra is not None or of_trace:
-            _add_extra(span, extra or {}, of_trace, redaction, limits)
+        _add_extra(span, extra or {}, _of_trace(scope, has_parent), redaction, limits)
     if rules[6] or (span.input and may_be_given(span.output)):
         span.output = without_given(span.name, span.input, span.output, redaction)
     is_redacted = redaction.redacted != redacted
@@ -95,6 +91,13 @@ def finish(record: Record, redaction: Redaction) -> Span:
     if secrets or is_redacted or scope.hidden or of_callers:
         take_out_repeated(record, span, secrets, of_callers, is_redacted=is_redacted)
     return span
+
+
+def _of_trace(scope: Scope, has_parent: bool) -> dict[str, Any]:
+    """What is recorded of the trace with one of its spans: back ends that look for a session's spans look at
+    each."""
+    attributes = scope.attributes or {}
+    return {key: attributes[key] for key in IDS if key in attributes} if has_parent else attributes
 
 
 def _redacted_stream(output: Any, redaction: Redaction, limits: Limits) -> Frozen:
@@ -188,7 +191,7 @@ def _value(name: str, value: Any, redaction: Redaction, limits: Limits) -> Any:
 def _add_extra(
     span: Span,
     extra: dict[str, Any],
-    trace_attributes: dict[str, Any] | None,
+    trace_attributes: dict[str, Any],
     redaction: Redaction,
     limits: Limits,
 ) -> None:

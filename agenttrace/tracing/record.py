@@ -123,6 +123,7 @@ class Scope:
         "anchor",
         "attributes",
         "base",
+        "harmless_caller",
         "hidden",
         "limit",
         "limits",
@@ -164,6 +165,8 @@ class Scope:
         """The secrets among the arguments of calls that failed and of those around them, by their `INDEX`."""
         self.of_callers: dict[int, frozenset[str]] | None = None
         """By a call's `INDEX`, the secrets among its arguments and those of its callers."""
+        self.harmless_caller = 0
+        """The `INDEX` of a call that is known to have none; at first that of what is above the roots."""
         self.hidden: dict[str, int] | None = None
         """What was taken out of calls that ended, with when the first of these did: others may repeat it."""
 

@@ -116,8 +116,8 @@ def take_out_repeated(
     *,
     is_redacted: bool,
 ) -> None:
-    """Take out of a span what it repeats of the secrets of its call, of its callers, and of those of its trace
-    before it."""
+    """Take out of a span what it repeats of the secrets of its call, of its callers, and of the calls of its
+    trace before it."""
     if secrets:
         _take_out(secrets, span)
     if is_redacted:

@@ -1,5 +1,7 @@
 import json
+import os
 import sqlite3
+import subprocess
 import sys
 from contextlib import closing
 
@@ -336,3 +338,38 @@ def test_too_little_coverage_is_1(agenttrace, examples, tmp_path):
     ran = agenttrace(*arguments, "--coverage-fail-under", "90")
     assert ran.code == 1
     assert "is under the 90 % asked for; no expectation names" in ran.out
+
+
+LEAVES = """
+import os
+from agenttrace import Tracer
+tracer = Tracer(project_name="leaves")
+
+@tracer.observe(span_type="tool")
+def look(n):
+    if n == 1:
+        os._exit(0)
+
+def agent(n):
+    child = os.fork() if n == 2 else None
+    if child == 0:
+        os._exit(7)
+    if child:
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    look(n)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="it needs a fork")
+@pytest.mark.parametrize(("inputs", "code"), [((0, 1, 2), 2), ((0, 2), 0)])
+def test_an_agent_that_ends_the_process_ends_it_with_2_and_a_forked_one_as_it_likes(tmp_path, inputs, code):
+    (tmp_path / "leaves.py").write_text(LEAVES)
+    rows = [f"  - input: {{n: {n}}}\n    expected_tools: [look]\n" for n in inputs]
+    (tmp_path / "tests.yaml").write_text("examples:\n" + "".join(rows))
+    command = [sys.executable, "-m", "agenttrace", "eval", "run", "tests.yaml", "--store", "memory"]
+    options = ["--function", "leaves:agent", "--scorer", "ToolOrder", "--concurrency", "1"]
+    ran = subprocess.run(
+        [*command, *options], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert ran.returncode == code, ran.stderr
+    assert ("os._exit(0) ended the process before its evaluation was done" in ran.stderr) == (code == 2)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenttrace import ToolCallArgsScorer, ToolOrderScorer, TrajectoryScorer
+from agenttrace import Example, ToolCallArgsScorer, ToolOrderScorer, TrajectoryScorer
 from agenttrace.core.errors import ExpectationError, ScorerError
 from agenttrace.core.jsonable import jsonable
 from agenttrace.core.tool import Parameter, ToolDefinition
@@ -92,7 +92,19 @@ def test_a_call_that_raised_gave_no_output_not_null() -> None:
     assert "returned nothing" in comparison.rows[0].differences[0].note
     assert compare([call("save", x=1, output=ABSENT)], run).holds
     assert compare([call("save", x=1)], run).holds
-    assert compare([call("save", output=None)], trace_of([{"name": "save", "arguments": {"x": 1}}])).holds
+    returned = trace_of([{"name": "save", "arguments": {"x": 1}, "output": None}])
+    assert compare([call("save", output=None)], returned).holds
+
+
+@pytest.mark.parametrize("expected", [None, "ok", ABSENT])
+def test_what_a_call_gave_that_was_written_down_without_it_cannot_be_told(expected: object) -> None:
+    for written in ("save", {"name": "save", "arguments": {}}):
+        example = Example(expected_tools=[call("save", output=expected)], tools_called=[written])
+        score = ToolOrderScorer().score(example)
+        assert score.outcome == "errored", score
+        assert "say what the call returned, as its 'output'" in score.reason
+    unasked = Example(expected_tools=["save"], tools_called=["save"])
+    assert ToolOrderScorer().score(unasked).outcome == "passed"
 
 
 def same_words(expected: str, actual: str) -> bool:

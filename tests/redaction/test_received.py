@@ -22,6 +22,8 @@ CALLED = [
 TOOL = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.call.result": SECRET}
 SPANS = {
     "get_password": {**TOOL, "gen_ai.tool.name": "get_password", "gen_ai.tool.call.arguments": "{}"},
+    "get_pwd": {**TOOL, "gen_ai.tool.name": "get_pwd"},
+    "env TOKEN": {**TOOL, "gen_ai.tool.name": "env", "gen_ai.tool.call.arguments": '{"name":"TOKEN"}'},
     "get_secret": {
         **TOOL,
         "gen_ai.tool.name": "get_secret",

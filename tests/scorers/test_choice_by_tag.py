@@ -24,7 +24,7 @@ from agenttrace.scorers import (
     TrajectoryScorer,
 )
 
-PAY = {"name": "pay", "kind": "write"}
+PAY = {"name": "pay", "kind": "write", "output": None}
 COMPARING = [
     ToolOrderScorer,
     TrajectoryScorer,
@@ -42,14 +42,14 @@ def test_whether_a_tool_counts_of_which_nothing_says_the_tags_cannot_be_told(sco
     def scored(*called):
         return scorer(tools="tag:write").score(Example(expected_tools=expected, tools_called=called))
 
-    unknown = scored(PAY, {"name": "get_user", "kind": "read"})
+    unknown = scored(PAY, {"name": "get_user", "kind": "read", "output": None})
     assert unknown.outcome == "errored"
     assert "the record does not tell: the expected tool refund was not tagged" in unknown.reason
     assert "choose the tools by name" in unknown.reason
     told = unknown.details["cannot_be_told"]
     assert told["against"] < told["in_favour"] == 1.0
-    assert scored(PAY, {"name": "refund", "kind": "read"}).outcome == "passed"
-    assert scored(PAY, {"name": "refund", "kind": "write"}).outcome == "passed"
+    assert scored(PAY, {"name": "refund", "kind": "read", "output": None}).outcome == "passed"
+    assert scored(PAY, {"name": "refund", "kind": "write", "output": None}).outcome == "passed"
 
 
 @pytest.mark.parametrize("scorer", COMPARING)
@@ -59,11 +59,15 @@ def test_the_kind_of_an_expected_call_says_which_tools_count(scorer):
         expected += [{"name": "refund", "args": {}, "output": None, "kind": kind}]
         return scorer(tools="tag:write").score(Example(expected_tools=expected, tools_called=called))
 
-    read = {"name": "get_user", "kind": "read"}
+    read = {"name": "get_user", "kind": "read", "output": None}
     assert scored("write", PAY, read).outcome == "failed"
     assert scored("read", PAY, read).outcome == "passed"
-    assert scored("write", PAY, {"name": "refund", "kind": "read"}).outcome == "passed"  # the record knows
-    assert scored("write", PAY, "refund").outcome == "passed"  # the record does not say
+    assert (
+        scored("write", PAY, {"name": "refund", "kind": "read", "output": None}).outcome == "passed"
+    )  # the record knows
+    assert (
+        scored("write", PAY, {"name": "refund", "output": None}).outcome == "passed"
+    )  # the record does not say
 
 
 def test_a_verdict_that_does_not_depend_on_the_tags_stands():

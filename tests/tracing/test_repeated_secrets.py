@@ -92,13 +92,12 @@ def test_keys_of_a_result_and_the_name_of_a_span_repeat_no_secret_argument():
     assert span.name == "check [redacted]"
 
 
-class _Told:
-    """What an agent may be told, from which its tools repeat a password."""
-
-    by_name = {"password": PASSWORD}
-    in_a_text = {"question": f"Please sign me in, my password is {PASSWORD}, and buy two tickets."}
-    below = {"settings": {"users": [{"name": "ann", "password": PASSWORD}]}}
-    beside = {"name": "password", "value": PASSWORD}
+TOLD = {
+    "by_name": {"password": PASSWORD},
+    "in_a_text": {"question": f"Please sign me in, my password is {PASSWORD}, and buy two tickets."},
+    "below": {"settings": {"users": [{"name": "ann", "password": PASSWORD}]}},
+    "beside": {"name": "password", "value": PASSWORD},
+}
 
 
 @pytest.fixture(params=["memory", "file"])
@@ -106,12 +105,12 @@ def store(request, tmp_path):
     return "memory" if request.param == "memory" else tmp_path / "traces.db"
 
 
-@pytest.mark.parametrize("told", ["by_name", "in_a_text", "below", "beside"])
+@pytest.mark.parametrize("told", TOLD.values(), ids=list(TOLD))
 def test_calls_that_a_caller_makes_repeat_no_secret_of_its_arguments(store, told):
     tracer = Tracer("callers", store=store)
 
     @tracer.observe(span_type="tool")
-    def type_text(text, into="a field of the form"):
+    def type_text(text, page=3):
         return {"typed": [text]}
 
     @tracer.observe
@@ -125,7 +124,7 @@ def test_calls_that_a_caller_makes_repeat_no_secret_of_its_arguments(store, told
         step(1)
         step(2)
 
-    agent(**getattr(_Told, told))
+    agent(**told)
     tracer.flush()
     (trace,) = tracer.store.iter_traces()
     calls = trace.tool_calls
