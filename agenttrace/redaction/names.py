@@ -10,9 +10,10 @@ Place = Literal["whole", "ending", "last word", "after", "any word"]
 """Where a name has one of a row's words: it is the name; the name ends so, even within a word; it is the last
 word; the last word, after one of `before`; any word of several."""
 
-Weight = Literal["always", "numbers too", "if opaque", "four digits"]
+Weight = Literal["always", "numbers too", "if opaque", "if long", "if random", "four digits"]
 """Which values such a name hides. *always*: texts, mappings, lists, numbers from `SMALLEST_NUMBER` on.
-*numbers too*: all numbers as well. *if opaque*: texts that are no word and no sentence.
+*numbers too*: all numbers as well. *if opaque*: texts that are no word and no sentence. *if long*:
+these, of eight letters or more. *if random*: these, of sixteen or more, which are no words.
 *four digits*: these, and numbers of four digits or more."""
 
 
@@ -240,8 +241,7 @@ SMALLEST_NUMBER = 10**8
 
 _IGNORED = str.maketrans("", "", "_-. ")
 _WORDS = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![a-z])|(?<!\d)\d+[a-z]+(?![a-z])")
-_VERSION = re.compile(r"(?<![\W\d_])[\W\d_]+\Z")
-"""Both begin where digits begin alone: a key of a thousand digits would be gone through from each of them."""
+"""It begins where digits begin alone: a key of a thousand digits would be gone through from each of them."""
 _OF_TUPLE = re.compile(r"tuple \[.*['\"](.+)['\"]\]", re.DOTALL)
 
 
@@ -268,73 +268,6 @@ def words_of(name: str) -> list[str]:
     """The words of a name, in lower case: of ``openaiApiKey2`` openai, api, key."""
     return [word.lower() for word in _WORDS.findall(name)]
 
-
-def rule_of(name: str) -> NameRule | None:
-    """The row that has this name; None: it is that of no secret."""
-    name = as_seen(name)
-    words = words_of(name.replace("'", ""))
-    while True:
-        bare = plain(_VERSION.sub("", name)).strip("$@") if words else ""
-        rule = _rule_of(bare, words)
-        if rule is not None or len(words) < 2 or words[-1] not in TAILS:
-            field = name.rpartition(".")[2] if rule is None else name
-            return _rule_of(plain(field), words_of(field)) if field not in ("", name) else rule
-        end = name.lower().rfind(words.pop())
-        name = name[:end]
-
-
-def _rule_of(bare: str, words: list[str]) -> NameRule | None:
-    if not words:
-        return None
-    last, before = words[-1], "".join(words[-2:-1])
-    rule = (_WHOLE.get(bare) if len(words) == 1 else None) or _LAST.get(last)
-    if rule is not None and before not in rule.unless:
-        if rule.words == ("token",) and _is_harmless_token(bare, rule):
-            return None
-        return rule
-    joined = "".join(words[-3:-1])  # ``openAIKey``: some write one word as two
-    for rule in _AFTER.get(last, ()):
-        if (before in rule.before or joined in rule.before) and not set(words) & set(rule.unless):
-            return rule
-    for rule in _ENDING:
-        if bare.endswith(rule.words):
-            return rule
-    glued = _glued(last) if rule is None or last != "token" else None
-    if glued is not None:
-        return glued
-    for word in (*words, bare):
-        if word in _ANY:
-            return _ANY[word]
-    return None
-
-
-def _is_harmless_token(bare: str, rule: NameRule) -> bool:
-    return bare != "token" and bare.removesuffix("token") in rule.unless
-
-
-def _glued(last: str) -> NameRule | None:
-    """``csrftoken``, ``groqkey``: the words of a row written as one."""
-    if last.endswith("token") and len(last) > 5:
-        return None if last.removesuffix("token") in _TOKEN.unless else _TOKEN
-    for end in ("key", "keys", "code"):
-        if last.endswith(end) and len(last) > len(end) + 1:
-            for rule in _AFTER[end]:
-                if last.removesuffix(end) in rule.before:
-                    return rule
-    return None
-
-
-def _by_word(place: Place) -> dict[str, NameRule]:
-    return {word: rule for rule in NAMES if rule.place == place for word in rule.words}
-
-
-_WHOLE, _LAST, _ANY = _by_word("whole"), _by_word("last word"), _by_word("any word")
-_ENDING = [rule for rule in NAMES if rule.place == "ending"]
-_AFTER: dict[str, list[NameRule]] = {}
-for _rule in NAMES:
-    for _word in _rule.words if _rule.place == "after" else ():
-        _AFTER.setdefault(_word, []).append(_rule)
-_TOKEN = _LAST["token"]
 
 NAME_SIGNS = (
     *(

@@ -41,6 +41,11 @@ def is_class(text: str) -> bool:
     return text.isidentifier() and is_mixed and text[-1].isalpha() and _names_type(text)
 
 
+def is_name_with_digits(text: str) -> bool:
+    """Returns True for words among which one or two numbers stand, ``acme-widget-2024-01``."""
+    return len(_NUMBERS.findall(text)) <= 2 and is_of_words(text)
+
+
 def _names_type(text: str) -> bool:
     return len(_NUMBERS.findall(text)) <= 2 and is_of_words(text, _WORDS_OF_CLASS, 0.65)
 

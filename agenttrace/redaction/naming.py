@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Protocol
 
-from agenttrace.redaction.names import rule_of
+from agenttrace.redaction.name_rules import rule_of
 
 
 class Names(Protocol):

@@ -32,7 +32,8 @@ from agenttrace.redaction.events import may_have_events
 from agenttrace.redaction.harmless_copy import LONGEST_CACHED, MOST_CACHED
 from agenttrace.redaction.json_text import DATA_ENDS, may_be_data, without_secrets_of_data
 from agenttrace.redaction.lines import without_joined
-from agenttrace.redaction.names import NameRule, own_name, plain, rule_of
+from agenttrace.redaction.name_rules import rule_of
+from agenttrace.redaction.names import NameRule, own_name, plain
 from agenttrace.redaction.options import Level, OwnShape, asks_for_cards, checked, own_shapes
 from agenttrace.redaction.other_forms import may_have_others, without_others
 from agenttrace.redaction.other_meanings import names_another
@@ -142,8 +143,13 @@ class Redaction:
             if len(self._secret_names) < MOST_CACHED and len(name) <= LONGEST_CACHED:
                 self._secret_names[name] = secret
                 if secret:
-                    self._rules[name] = None if self._is_own(bare) or self.level == "strict" else rule
+                    self._rules[name] = self._rule_of(bare, rule)
         return secret
+
+    def _rule_of(self, bare: str, rule: NameRule | None) -> NameRule | None:
+        """The row that says which values a name hides; None: all of them."""
+        is_strict = self.level == "strict" and (rule is None or rule.weight != "if random")
+        return None if is_strict or self._is_own(bare) else rule
 
     def _is_own(self, bare: str) -> bool:
         """Returns True for a name of the user's; a number at its end does not matter."""
@@ -170,8 +176,7 @@ class Redaction:
         schema or placeholder."""
         rule = self._rules.get(name, _NO_RULE)
         if rule is _NO_RULE:
-            is_own = self._is_own(plain(own_name(name))) or self.level == "strict"
-            rule = None if is_own else rule_of(name)
+            rule = self._rule_of(plain(own_name(name)), rule_of(name))
         return hides(rule, name, value)
 
     def value(self, name: str, value: Any) -> Any:

@@ -6,7 +6,13 @@ import re
 from typing import Any
 
 from agenttrace.redaction.names import SMALLEST_NUMBER, NameRule, own_name, plain, words_of
-from agenttrace.redaction.names_in_code import LONGEST_NAME, SEPARATORS, has_random_part, is_of_words
+from agenttrace.redaction.names_in_code import (
+    LONGEST_NAME,
+    SEPARATORS,
+    has_random_part,
+    is_name_with_digits,
+    is_of_words,
+)
 from agenttrace.redaction.packages import VERSION, is_package
 from agenttrace.redaction.remarks import is_remark
 
@@ -60,7 +66,10 @@ _LONGEST_WORD = 24
 _SHORTEST_MADE_UP = 6
 
 
-_OPAQUE = ("if opaque", "four digits")
+_OPAQUE = ("if opaque", "if long", "if random", "four digits")
+_SHORTEST_LONG = 8
+_RANDOM_KEY = re.compile(r"(?![0-9a-f]{8}-)(?=\D*\d)(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9+/=_-]{16,200}")
+"""Letters and digits, but no UUID."""
 _PASSWORDS, _SEEDS, _SESSIONS = "passwords", "seeds", "sessions"
 """Rows with values of their own: all texts; words, and no numbers that a generator begins with; no dates."""
 _PUBLIC = re.compile(
@@ -295,19 +304,28 @@ def _hides_text(rule: NameRule, text: str) -> bool:
         return False
     if VERSION.fullmatch(text) and (rule.what != _PASSWORDS or text[0] in "~^"):
         return False
-    if rule.what == _SEEDS and text.isdigit():
-        return False
-    if rule.what == _SESSIONS and (is_measure(text) or _NUMBERED.fullmatch(text)):
-        return False
-    if rule.what == _PINS and _OF_BOARD.fullmatch(text):
-        return False
-    if rule.what == _OF_DEVICES and len(text) < _SHORTEST_OF_DEVICES:
+    if _is_of_another_kind(rule, text):
         return False
     if rule.what.startswith(_OF_WEATHER):
         return _HEXADECIMAL.fullmatch(text) is not None
+    if rule.weight == "if random":
+        return _RANDOM_KEY.fullmatch(text) is not None and not is_name_with_digits(text)
+    if rule.weight == "if long" and (len(text) < _SHORTEST_LONG or _PLAIN_URL.fullmatch(text)):
+        return False
     if rule.weight in _OPAQUE:
         return is_opaque(text) or _SEED_PHRASE.fullmatch(text) is not None
     return not ("auth" in rule.words and _SCHEME.fullmatch(text))
+
+
+def _is_of_another_kind(rule: NameRule, text: str) -> bool:
+    """Returns True for what else has the name of one row: a talk's session, a pin of a board."""
+    if rule.what == _SEEDS:
+        return text.isdigit()
+    if rule.what == _SESSIONS:
+        return is_measure(text) or _NUMBERED.fullmatch(text) is not None
+    if rule.what == _PINS:
+        return _OF_BOARD.fullmatch(text) is not None
+    return rule.what == _OF_DEVICES and len(text) < _SHORTEST_OF_DEVICES
 
 
 def is_name(text: str) -> bool:
