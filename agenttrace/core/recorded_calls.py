@@ -28,6 +28,8 @@ ROOT_NAME = "recorded run"
 
 _NAMES = ("name", "tool_name")
 _ARGUMENTS = ("arguments", "args", "parameters")
+_IS_ERROR = ("is_error", "isError")
+"""What messages of Anthropic and results of the Model Context Protocol say of a call that failed."""
 _KNOWN_KEYS = frozenset(
     {*_NAMES, *_ARGUMENTS, "arguments_error", "output", "error", "agent", "turn", "from_answer"}
 )
@@ -216,7 +218,7 @@ def _read_call(entry: Any, place: str, moment: int) -> RecordedCall:
     for one in UNRECORDED_STATUSES:
         status = one if entry.get("status") == one else status
     error = entry.get("error")
-    if error is None and entry.get("status") == "error":
+    if error is None and (entry.get("status") == "error" or any(entry.get(key) is True for key in _IS_ERROR)):
         error = True
     is_status = status is not None or entry.get("status") in ("ok", "error")
     known = _KNOWN_KEYS | {"status"} if is_status else _KNOWN_KEYS  # another status is the caller's own

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Final, Literal, get_args
 from agenttrace.core.cached import cached_property
 from agenttrace.core.errors import ExpectationError, ScorerError, did_you_mean
 from agenttrace.core.marks import KnownPart
+from agenttrace.core.moments import moment_of
 from agenttrace.core.numbers import is_decimal, is_number
 from agenttrace.expectations.matcher import Context, Matcher, when_true
 from agenttrace.process.bounded_search import bounded_search, compiled
@@ -164,7 +165,8 @@ def approx(value: float, *, abs: float | None = None, rel: float | None = None) 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Bound(Matcher):
-    """A number beyond a number, or a text beyond a text in the order of its characters (ISO dates)."""
+    """A number beyond a number, or a text beyond a text: ISO moments in the order of time, others in that of
+    their characters."""
 
     holds: ClassVar[Callable[[Any, Any], bool]]
     limit: Any
@@ -176,8 +178,19 @@ class _Bound(Matcher):
             raise ExpectationError(f"{self.word} takes a number that others can be compared with, got nan")
 
     def agree(self, actual: Any, context: Context) -> float:
-        alike = isinstance(actual, str) if isinstance(self.limit, str) else _is_number(actual)
-        return 1.0 if alike and type(self).holds(actual, self.limit) else 0.0
+        limit = self.limit
+        alike = isinstance(actual, str) if isinstance(limit, str) else _is_number(actual)
+        if alike and isinstance(limit, str):
+            actual, limit = _in_time(actual, limit)
+        return 1.0 if alike and type(self).holds(actual, limit) else 0.0
+
+
+def _in_time(actual: str, limit: str) -> tuple[Any, Any]:
+    """Two texts as they are compared: as moments, where both are such, with an offset or without."""
+    one, other = moment_of(actual), moment_of(limit)
+    if one is None or other is None or (one[1][-1:] == "Z") != (other[1][-1:] == "Z"):
+        return actual, limit
+    return (one[0], one[1].rstrip("Z")), (other[0], other[1].rstrip("Z"))
 
 
 class _Gt(_Bound):

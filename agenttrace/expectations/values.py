@@ -79,15 +79,15 @@ class Difference:
         }
 
 
-_SAY_NOTHING = (tuple, GeneratorType, AsyncGeneratorType, FunctionType, MethodType, BuiltinFunctionType, type)
+_FUNCTIONS = (FunctionType, MethodType, BuiltinFunctionType)
+_SAY_NOTHING = (type(NotImplemented), tuple, type, GeneratorType, AsyncGeneratorType, *_FUNCTIONS)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Predicate(Matcher):
     """Any callable: agrees where it returns a true value; the diff shows what it raises.
 
-    A tuple, NaN, a generator and a function, such as ``str.isdigit`` that nobody called, are true for Python
-    whatever they say, so they are refused.
+    A tuple, NaN, a generator, a function that nobody called are true whatever they say: they are refused.
     """
 
     is_opaque = True

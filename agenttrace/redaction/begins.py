@@ -10,6 +10,14 @@ _CONTINUED = re.compile(r"\\\r?\n[ \t]*(?!\\)")
 _WIDE_SPACES = re.compile(r"\s*")
 _ANCHOR = re.compile(r"(?:&[A-Za-z][\w-]{0,40}|!!?[A-Za-z][\w:/-]{0,40})[ \t]+(?=[^\s=])")
 """What YAML may have before a value: ``password: &pw …``, ``!!str …``."""
+_WRAPPED = re.compile(
+    r"""(?:Some|Just|Ok|Right)[( ]\(?(?=\\{0,20}"|(?=[^)\s]{0,200}\d)[^)\s"']{6})"""
+    r"""|Optional\[(?=(?=[^\]\s]{0,200}\d[^\]\s]{0,200}\d)[^\]\s"']{6})"""
+)
+"""What there may be or not, as Rust, Scala, Haskell and Java print it: ``Some("…")``, ``Optional[…]``."""
+
+
+_WRAPPERS = ("S", "J", "O", "R")
 
 
 def begin_of_value(text: str, place: int, *, is_quoted: bool) -> tuple[int, int]:
@@ -20,6 +28,8 @@ def begin_of_value(text: str, place: int, *, is_quoted: bool) -> tuple[int, int]
     begin = _end(spaces, text, begin)
     if text[begin : begin + 1] == "\\" and (continued := _CONTINUED.match(text, begin)) is not None:
         return continued.end() - 1, continued.end()  # a line that goes on
+    if text[begin : begin + 1] in _WRAPPERS and (wrapped := _WRAPPED.match(text, begin)) is not None:
+        return place, wrapped.end()
     anchor = _ANCHOR.match(text, begin)
     return place, begin if anchor is None else anchor.end()
 

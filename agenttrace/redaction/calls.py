@@ -24,10 +24,18 @@ CONNECTED = re.compile(
     rf"""[^"'\n\\]{{0,300}}\\{{0,20}}["']\s{{0,20}},\s{{0,20}}(?:\d{{1,5}}\s{{0,9}},\s{{0,9}})?{_TEXT}{_VALUE}"""
 )
 """An address or a host, a user and a password: ``DriverManager.getConnection("jdbc:…", "ann", "…")``."""
-_VARIABLE = r"[A-Za-z_][\w.]{0,60}\s{0,3},\s{0,20}"
+_ALGORITHM = r"""["'][Ss][Hh][Aa]-?\d{1,3}["']\s{0,20},\s{0,20}"""
+_VARIABLE = r"\$?[A-Za-z_][\w.]{0,60}\s{0,3},\s{0,20}"
 CONNECTED_TO_VARIABLE = re.compile(
-    rf"""(?P<name>[gG]et_?[cC]onnection)\(\s{{0,20}}{_VARIABLE}{_TEXT}{_VALUE}"""
+    rf"""\b(?P<name>[gG]et_?[cC]onnection|PDO|mysqli)\(\s{{0,20}}{_VARIABLE}{_TEXT}{_VALUE}"""
 )
+CONNECTED_TO_HOST = re.compile(
+    rf"""\b(?P<name>mysqli|mysqli_connect|(?:py)?mysql\w{{0,20}}\.connect|MySQLdb\.connect)\(\s{{0,20}}{_TEXT}{_TEXT}{_VALUE}"""
+)
+KEYED = re.compile(
+    rf"""\b(?P<name>Fernet|hmac\.new|hmac\.digest|createHmac)\(\s{{0,20}}(?:{_ALGORITHM})?{_VALUE}"""
+)
+"""A key as the first text, or behind an algorithm: ``Fernet(b"…")``, ``createHmac("sha256", "…")``."""
 USER_IN_VARIABLE = re.compile(
     rf"""(?i)\b(?P<name>(?:imap|smtp|mail|server|ftp|client|conn)\w{{0,20}}\.login)\(\s{{0,20}}{_VARIABLE}{_VALUE}"""
 )
@@ -58,9 +66,14 @@ OF_VALUES = (
 OF_ONE_TEXT = (
     (("jwt.",), SIGNED),
     (("CURLOPT_",), OPTION_SET),
-    (("onnection(",), CONNECTED_TO_VARIABLE),
+    (("onnection(", "PDO(", "mysqli("), CONNECTED_TO_VARIABLE),
+    (("mysqli", "onnect("), CONNECTED_TO_HOST),
+    (("Fernet(", "hmac.", "createHmac("), KEYED),
     ((".login(",), USER_IN_VARIABLE),
 )
 """The others."""
-OF_CALLS = ("user(", "redis(", "ftp(", "gin(", "_in(", "pdo(", "mysqli(", "onnection(")
+OF_CALLS = (
+    *("user(", "redis(", "ftp(", "gin(", "_in(", "pdo(", "mysqli", "onnection(", "onnect("),
+    *("fernet(", "hmac.new(", "hmac.digest(", "createhmac("),
+)
 """In lower case what stands in each text with a call of these that has no sign of a secret's name."""

@@ -128,7 +128,11 @@ _COMMANDS = (
     ("psexec", _after(r"psexec(?:64)?", "-p_")),
     ("snmp", _after(r"snmp\w+", "-[AX]_")),
     (" -a", _after("https?|xhs?", r"-a_?[\"']?[^\s:\"']+:")),
-    ("login", _token_after("(?:vault|cargo)_login_")),
+    ("login", _token_after("(?:vault|cargo|wandb|fly|npx_wrangler)_login_")),
+    (" -pw", _after("plink|pscp|psftp|putty", "-pw_")),
+    ("vault write", _after("vault_write", r"(?:secret\x5fid|password|token)=")),
+    ("alias set", _after(r"mc(?:li)?_alias_set", r"[\w.-]+_https?://[^\s\"']+_[^\s\"']+_")),
+    ("auth init", _after("doctl_auth_init", "-t_|--access-token(?:_|=)")),
     ("config", _after("npm_config_set", r"[\w./:@-]*(?:authToken|\x5fpassword|\x5fauth)(?:_|=)")),
     ("config", _after("poetry_config", r"(?:http-basic\.[\w.-]+_[^\s\"']+|pypi-token\.[\w.-]+)_")),
     ("\\", _after("net_use", r"\\\\[\w.$\\-]+_(?:/user:[^\s\"']+_)?(?!/)")),
@@ -169,6 +173,8 @@ def may_have_command(lowered: str, has_hyphen: bool = True) -> bool:
         or "config" in lowered
         or "secrets set" in lowered
         or "vault kv" in lowered
+        or "vault write" in lowered
+        or "alias set" in lowered
         or ("|" in lowered and ("sudo" in lowered or "chpasswd" in lowered))
         or (("/" in lowered or "\\" in lowered) and ("sqlplus" in lowered or "net use" in lowered))
         or ("_" in lowered and "rabbitmqctl" in lowered)

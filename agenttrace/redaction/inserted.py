@@ -44,7 +44,9 @@ def may_have_rows(lowered: str, marks: str = "=") -> bool:
     """Returns True if a text with this punctuation could have rows that are put into a table."""
     if "into" in lowered:
         return "value" in lowered or "select" in lowered
-    return ("copy" in lowered and "stdin" in lowered) or ("=" in marks and ") = " in lowered)
+    if "=" in marks and (") = " in lowered or ("where" in lowered and "set " in lowered)):
+        return True
+    return "copy" in lowered and "stdin" in lowered
 
 
 def has_secret_column(text: str, lowered: str, names: Names) -> bool:
@@ -61,6 +63,7 @@ def without_inserted(text: str, names: Names) -> tuple[str, int]:
     whole = text
     text, copied = _without_copied(text, names)
     text, selected = _without_selected(text, names)
+    text, updated = _without_updated(text, names)
     pieces: list[str] = []
     done = 0
     head = _INSERT.search(text)
@@ -74,8 +77,24 @@ def without_inserted(text: str, names: Names) -> tuple[str, int]:
                     pieces += (text[done:first], REDACTED)
                     done = last
         head = _INSERT.search(text, place)
-    count = copied + selected + len(pieces) // 2
+    count = copied + selected + updated + len(pieces) // 2
     return ("".join((*pieces, text[done:])), count) if count else (whole, 0)
+
+
+_UPDATED = re.compile(
+    r"""(?i)\bset\s{1,9}["`\[]?(?:\w{0,20}value|val|content|data)["`\]]?\s{0,9}=\s{0,9}'(?P<value>(?:[^'\n]|''){1,1000})'"""
+    r"""[^';]{0,200}\bwhere\s[^';]{0,100}=\s{0,9}'(?P<name>[\w.:/-]{1,80})'"""
+)
+"""A value in a table of settings: ``UPDATE settings SET value = '…' WHERE name = 'smtp_password'``."""
+
+
+def _without_updated(text: str, names: Names) -> tuple[str, int]:
+    places = [
+        update.span("value")
+        for update in _UPDATED.finditer(text)
+        if names.is_secret(update["name"]) and names.hides(update["name"], update["value"])
+    ]
+    return (without_places(text, places), len(places)) if places else (text, 0)
 
 
 _COPY = re.compile(

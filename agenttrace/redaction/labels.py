@@ -33,7 +33,10 @@ _PROMPT = re.compile(
 )
 _PRINTED = re.compile(r"""\r?\n(?:Out\[\d{1,4}\]: )?["']?(?P<value>[^\s"']{4,200}+)["']?[ \t]*(?=\r?\n|\Z)""")
 """A command, or code, at a prompt, and what is printed for it."""
-_REQUEST = re.compile(r"(?i)\b(?:enter|type|provide|give|send|tell|share|paste|need|confirm)\s.*[.:]\Z")
+_ASKS = r"\b(?:enter|type|provide|give|send|tell|share|paste|need|confirm)\s.*"
+_REQUEST = re.compile(
+    rf"(?i){_ASKS}[.:]\Z|\A[*]{{0,2}}(?:assistant|ai|bot|agent|model|system)[*]{{0,2}}:.*{_ASKS}\Z"
+)
 _TITLE = re.compile(r"[ \t]{0,8}[A-Z][\w-]{1,20}(?: [\w-]{1,20}){0,3}")
 """The label of a field on a page: only a key below it is one, and a password."""
 _HEADING = re.compile(r"[ \t>]{0,20}(?:#{1,6}[ ]\S.*|\*\*[^*]{1,80}\*\*:?|__[^_]{1,80}__:?)\s*")

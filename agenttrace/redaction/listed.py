@@ -7,8 +7,10 @@ import re
 from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.calls import (
     CONNECTED,
+    CONNECTED_TO_HOST,
     CONNECTED_TO_VARIABLE,
     CREATED,
+    KEYED,
     LOGGED_IN,
     OF_ONE_TEXT,
     OF_VALUES,
@@ -98,8 +100,11 @@ MARKED_FORMS = {mark: [form for form in FORMS if form[0] == mark] for mark, _, _
 """All but those in lists, by their punctuation."""
 
 
-_OF_CALLS = (LOGGED_IN, PASSWORD_SET, CONNECTED, CONNECTED_TO_VARIABLE, USER_IN_VARIABLE)
-_AMONG_OTHERS = (CREATED, SIGNED, OPTION_SET)
+_OF_CALLS = (
+    *(LOGGED_IN, PASSWORD_SET, CONNECTED, CONNECTED_TO_VARIABLE, CONNECTED_TO_HOST),
+    USER_IN_VARIABLE,
+)
+_AMONG_OTHERS = (CREATED, SIGNED, OPTION_SET, KEYED)
 """Calls where an e-mail, a host or a word may stand in the place of the secret."""
 _OF_TABLES = ("td", "th", "dt")
 
@@ -129,14 +134,7 @@ def _is_secret(match: re.Match[str], pattern: re.Pattern[str], names: Names) -> 
     if pattern is SNAPSHOT:
         name = name_of_field(match["name"], names)
         return name is not None and names.hides(name, value) and not says_something(value)
-    if pattern in (
-        LOGGED_IN,
-        PASSWORD_SET,
-        CONNECTED,
-        CONNECTED_TO_VARIABLE,
-        USER_IN_VARIABLE,
-        *_AMONG_OTHERS,
-    ):
+    if pattern in _OF_CALLS or pattern in _AMONG_OTHERS:
         is_value = is_made_up(value) if pattern in _AMONG_OTHERS else is_opaque(value) or is_phrase(value)
         return names.is_secret("password") and is_value
     if not _hides(names, last_name(match["name"]), value):

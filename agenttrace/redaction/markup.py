@@ -14,7 +14,7 @@ CUT_ELEMENT = re.compile(
 )
 """An element of a text that was cut within it."""
 NAMED_ELEMENT = re.compile(
-    r"""<[A-Za-z][\w.:-]{0,60}\s[^<>]{0,100}?(?:name|key|id)=["'](?P<name>[\w.-]{2,60})["'][^<>]{0,100}>(?:\s{0,20}<[Vv]alue>)?"""
+    r"""<[A-Za-z][\w.:-]{0,60}\s[^<>]{0,100}?(?:[Nn]ame|[Kk]ey|[Ii]d)=["'](?P<name>[\w.-]{2,60})["'][^<>]{0,100}>(?:\s{0,20}<[Vv]alue>)?"""
     r"""(?P<value>[^<>]{1,4096})</"""
 )
 CELL = re.compile(

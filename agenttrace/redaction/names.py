@@ -55,7 +55,7 @@ NAMES: tuple[NameRule, ...] = (
         "last word",
         _words(
             "pass pat salt pgpass keypass storepass ldappass smtppass userpass dbpass rootpw dbpw "
-            "requirepass masterauth bindpw"
+            "requirepass masterauth bindpw userpw userpwd rootpass apipass apppass"
         ),
         "if opaque",
         unless=_words("boarding ski bus rail travel guest visitor"),
@@ -123,11 +123,12 @@ NAMES: tuple[NameRule, ...] = (
         unless=_words("error status country"),
     ),
     NameRule("codes of devices", "RFC 8628", "ending", _words("devicecode"), "if opaque"),
+    NameRule("ids that are secrets", "Vault", "ending", _words("secretid"), "if opaque"),
     NameRule(
         "tokens",
         "sentry, Spring Boot",
         "last word",
-        _words("token"),
+        _words("token tkn"),
         unless=_words(
             "bos cls end eos eot image mask pad sep special start stop unk each first last max min new per total "
             "continuation cursor next page prev previous prompt completion input output reasoning cached sync "
@@ -149,7 +150,7 @@ NAMES: tuple[NameRule, ...] = (
         "after",
         _words("key keys"),
         before=_words(
-            "api secret private priv signing signature encryption decryption encrypt decrypt crypt crypto cipher account subscription ssh "
+            "api secret private priv signing sign signature encryption decryption encrypt decrypt enc dec crypt crypto cipher account subscription ssh "
             "pgp gpg master deploy license licence hmac aes rsa ecdsa ed25519 des storage shared auth access "
             "session functions function host ca tls ssl server app application service admin root db database fernet "
             "jwt cookie webhook integration ingest live test prod production sandbox restricted "

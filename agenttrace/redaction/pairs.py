@@ -14,7 +14,14 @@ from agenttrace.redaction.fields import ASKED, FIELDS, REPLIES, TYPED, name_of_f
 from agenttrace.redaction.lines import may_be_lines
 from agenttrace.redaction.names_in_code import is_class
 from agenttrace.redaction.naming import Names, hides_all, may_be_word
-from agenttrace.redaction.sql_parameters import secret_parameters
+from agenttrace.redaction.statements import (
+    BESIDE_STATEMENTS,
+    PARAMETERS,
+    STATEMENTS,
+    may_be_statement,
+    without_of_statement,
+    without_parameters,
+)
 from agenttrace.redaction.tables import (
     COLUMNS,
     ROWS,
@@ -30,12 +37,9 @@ _LONGEST_NAME = 64
 _OPTION = re.compile(r"--|-[A-Za-z][\w-]{3,}\Z")
 """Longer ones are words also after one hyphen: ``-password``."""
 _FIELDS = frozenset((*FIELDS, *REPLIES))
-_STATEMENTS = frozenset({"sql", "statement", "query", "text"})
 _COMMANDS = frozenset({"command", "cmd", "executable", "program", "file"})
 _ARGUMENTS = frozenset({"args", "arguments", "argv"})
 """What a tool that runs programs calls one, and the list of its arguments."""
-_PARAMETERS = ("params", "parameters", "args", "bindings", "values", "variables")
-"""What a tool for databases calls a statement, and the values for its placeholders."""
 _LONGEST_BYTES = 4_096
 NAMED_BESIDE = frozenset(
     {
@@ -109,18 +113,6 @@ def places_of_named(items: Sequence[Any], names: Names) -> dict[int, int]:
 
 _FEW = 8
 _COMPARE = frozenset({"=", "==", "===", "!=", "eq", "is", "equals", "contains"})
-_BEGINNINGS = ("select", "insert", "update", "delete", "merge", "alter", "create", "replace", "with", "call")
-_LONGEST_WORD = 7
-
-
-def _may_be_statement(items: Sequence[Any]) -> bool:
-    """Returns True for a statement with the values for its placeholders: ``["SELECT …", ["…"]]``."""
-    return (
-        len(items) == 2
-        and type(items[0]) is str
-        and (is_list(items[1]) or type(items[1]) is dict)
-        and items[0].lstrip()[:_LONGEST_WORD].lower().startswith(_BEGINNINGS)
-    )
 
 
 def _places_of_phrases(items: Sequence[Any], options: Iterable[int], names: Names) -> dict[int, int]:
@@ -201,7 +193,7 @@ def holds_named(lists: Collection[Sequence[Any]], names: Names) -> bool:
             if kind is str:
                 if are_several and len(items) <= _FEW and type(items[-1]) is str and _is_among(seen, items):
                     continue
-                if places_of_named(items, names) or may_be_lines(items) or _may_be_statement(items):
+                if places_of_named(items, names) or may_be_lines(items) or may_be_statement(items):
                     return True
             elif kind is list or kind is tuple:
                 has_rows = _places_below(items, names) or places_beside_head(items, names)
@@ -273,7 +265,7 @@ def may_be_entry(keys: Collection[str]) -> bool:
         return True
     if "content" in keys and ("key" in keys or "path" in keys or "file_path" in keys):
         return True
-    return ("query" in keys or "text" in keys) and any(parameters in keys for parameters in _PARAMETERS)
+    return ("query" in keys or "text" in keys) and not BESIDE_STATEMENTS.isdisjoint(keys)
 
 
 def may_be_named_beside(parameters: Collection[str]) -> bool:
@@ -284,7 +276,7 @@ def may_be_named_beside(parameters: Collection[str]) -> bool:
         or not (keys.isdisjoint(FIELDS) or keys.isdisjoint(TYPED))
         or not (keys.isdisjoint(ASKED) or keys.isdisjoint(REPLIES))
         or not (keys.isdisjoint(COLUMNS) or keys.isdisjoint(ROWS))
-        or not (keys.isdisjoint(_STATEMENTS) or keys.isdisjoint(_PARAMETERS))
+        or not (keys.isdisjoint(STATEMENTS) or keys.isdisjoint(PARAMETERS))
         or not (keys.isdisjoint(_COMMANDS) or keys.isdisjoint(_ARGUMENTS))
         or "netloc" in keys
     )
@@ -298,8 +290,8 @@ def without_listed(value: list[Any], items: list[Any], names: Names, taken_out: 
     if may_be_named(value):
         for place, begin in places_of_named(value, names).items():
             items[place] = taken_out(value[place], begin)
-        if _may_be_statement(value):
-            items[1] = _without_parameters(value[0], value[1], items[1], names, taken_out)
+        if may_be_statement(value):
+            items[1] = without_parameters(value[0], value[1], items[1], names, taken_out)
     elif value and is_list(value[0]):
         below, beside = _places_below(value, names), places_beside_head(value, names)
         for number, place in below:
@@ -340,12 +332,8 @@ def without_beside(value: dict[str, Any], items: dict[str, Any], names: Names, t
     for key in ROWS:
         if is_list(value.get(key)) and not NAMED_BESIDE.isdisjoint(value):
             items[key] = without_columns_beside(value, items[key], names, taken_out)
-    for key in _STATEMENTS if not _STATEMENTS.isdisjoint(value) else ():
-        for parameters in _PARAMETERS if type(value.get(key)) is str else ():
-            if parameters in items and value.get(parameters):
-                items[parameters] = _without_parameters(
-                    value[key], value[parameters], items[parameters], names, taken_out
-                )
+    if not STATEMENTS.isdisjoint(value):
+        without_of_statement(value, items, names, taken_out)
     for key in _ARGUMENTS.intersection(value) if not _COMMANDS.isdisjoint(value) else ():
         items[key] = _without_arguments(value, key, items[key], names, taken_out)
     netloc = value.get("netloc")
@@ -364,26 +352,6 @@ def _without_arguments(value: dict[str, Any], key: str, items: Any, names: Names
         if place:
             clean[place - 1] = taken_out(value[key][place - 1], begin)
     return clean
-
-
-def _without_parameters(sql: str, values: Any, items: Any, names: Names, taken_out: Any) -> Any:
-    """What is left of the values for the placeholders of a statement, or of rows of them, without secrets."""
-    if isinstance(items, str):  # all of them are hidden already
-        return items
-    if is_list(values) and all(is_list(row) or type(row) is dict for row in values):
-        rows = [
-            _without_parameters(sql, row, item, names, taken_out)
-            for row, item in zip(values, items, strict=True)
-        ]
-        return items if all(row is item for row, item in zip(rows, items, strict=True)) else rows
-    if not (is_list(values) or type(values) is dict):
-        return items
-    secrets = secret_parameters(sql, values, names)
-    clean: Any = dict(items) if type(values) is dict else list(items)
-    for place in secrets:
-        if type(values) is not dict or place in clean:  # a key that held a secret is another one
-            clean[place] = taken_out(values[place])
-    return clean if secrets else items
 
 
 def holds_beside(value: dict[str, Any], names: Names) -> bool:

@@ -126,6 +126,10 @@ SHAPES: tuple[Shape, ...] = (
         "dop_v1_ doo_v1_ dor_v1_",
         r"(?i:do[opr]_v1_[0-9a-f]{64})",
     ),
+    shape("Harness token", _GITLEAKS, "pat. sat.", r"[ps]at\.[\w-]{22}\.[0-9a-f]{24}\.\w{20}", random=True),
+    shape("42 secret", _GITLEAKS, "s-s4t2", r"s-s4t2(?:ud|af)-[0-9a-f]{64}"),
+    shape("Amazon MWS token", "Amazon", "amzn.mws.", rf"amzn\.mws\.{HEX_ID}"),
+    shape("Inngest key", "Inngest", "signkey-", r"signkey-(?:prod|test|branch)-[0-9a-f]{32,}"),
     shape("Heroku key", "Heroku, gitleaks", "hrku-", r"HRKU-[\w-]{30,}"),
     shape("Cloudflare origin key", _GITLEAKS, "v1.0-", r"v1\.0-[0-9a-f]{24}-[0-9a-f]{100,}"),
     shape("Databricks token", "Databricks, gitleaks", "dapi", rf"dapi[0-9a-f]{{32}}(?:-\d)?{END}"),
@@ -267,8 +271,8 @@ SHAPES: tuple[Shape, ...] = (
     shape(
         "Stripe keys",
         "Stripe, gitleaks",
-        "k_live_ k_test_ k_prod_",
-        r"(?i:[spr]k_(?:live|test|prod)_)[A-Za-z0-9]{10,}",
+        "k_live_ k_test_ k_prod_ k_sbox_",
+        r"(?i:[spr]k_(?:live|test|prod|sbox)_)[A-Za-z0-9]{10,}",
     ),
     shape("webhook secrets", "Stripe, Svix", "whsec_", r"whsec_[A-Za-z0-9+/=]{16,}"),
     shape(

@@ -50,6 +50,9 @@ _OF_WEATHER = "keys of OpenWeather"
 _OF_DEVICES = "codes of devices"
 _SHORTEST_OF_DEVICES = 20
 """A code that a device trades for a token is long; shorter ones say which device it is."""
+_OF_VAULT = "ids that are secrets"
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+"""What Vault calls a `secret_id`: with others it is a secret's name."""
 _PINS = "PINs"
 _OF_BOARD = re.compile(
     r"(?i)(?:gpio|io|pin|p[a-k]|p\d\.|adc|dac|tx|rx|sda|scl|mosi|miso|sck|cs|led|btn|pwm|[adj])_?\d{1,2}(?:[.-]\d{1,2})?"
@@ -323,6 +326,8 @@ def _is_of_another_kind(rule: NameRule, text: str) -> bool:
         return text.isdigit()
     if rule.what == _SESSIONS:
         return is_measure(text) or _NUMBERED.fullmatch(text) is not None
+    if rule.what == _OF_VAULT:
+        return _UUID.fullmatch(text) is None
     if rule.what == _PINS:
         return _OF_BOARD.fullmatch(text) is not None
     return rule.what == _OF_DEVICES and len(text) < _SHORTEST_OF_DEVICES

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 from agenttrace.core.errors import ScorerError
@@ -11,6 +12,9 @@ from agenttrace.core.score import Score
 from agenttrace.core.tagged import opened
 from agenttrace.core.trace import Trace
 from agenttrace.scorers.answer_scorer import AnswerScorer, shown
+
+_NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
+"""No ``1_000``, which is a number in code only, and no ``nan``."""
 
 
 class NumericDifferenceScorer(AnswerScorer):
@@ -47,7 +51,10 @@ class NumericDifferenceScorer(AnswerScorer):
 
     def _number(self, field: str, value: Any) -> float:
         try:
-            number = math.nan if isinstance(value, bool) else float(value)
+            is_other = isinstance(value, bool) or (
+                isinstance(value, str) and _NUMBER.fullmatch(value) is None
+            )
+            number = math.nan if is_other else float(value)
         except (TypeError, ValueError, OverflowError):
             number = math.nan
         if not math.isfinite(number):

@@ -12,7 +12,7 @@ from agenttrace.core.jsonable import jsonable
 from agenttrace.core.tool import Parameter, ToolDefinition
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.core.trace import Trace
-from agenttrace.expectations import ABSENT, ANY, approx, call, ref
+from agenttrace.expectations import ABSENT, ANY, approx, call, gt, lt, ref
 from agenttrace.matching import Comparison, compare
 from agenttrace.matching.agreement import CallAgreement
 from tests.expectations.strategies import trace_of
@@ -105,6 +105,35 @@ def test_what_a_call_gave_that_was_written_down_without_it_cannot_be_told(expect
         assert "say what the call returned, as its 'output'" in score.reason
     unasked = Example(expected_tools=["save"], tools_called=["save"])
     assert ToolOrderScorer().score(unasked).outcome == "passed"
+
+
+def test_bounds_of_moments_are_those_of_time_whatever_their_offsets() -> None:
+    def holds(bound: object, moment: str) -> bool:
+        return compare(
+            [call("at", when=bound)], trace_of([{"name": "at", "arguments": {"when": moment}}])
+        ).holds
+
+    limit = "2025-06-01T00:00:00Z"
+    assert not holds(gt(limit), "2025-06-01T01:00:00+02:00")
+    assert holds(lt(limit), "2025-06-01T01:00:00+02:00")
+    assert holds(gt(limit), "2025-06-01T03:00:00+02:00")
+    assert holds(lt("2025-06-01T00:00:00.5"), "2025-06-01T00:00:00.25")
+    assert holds(gt("2025-06-01T00:00:00"), "2025-06-01 00:00:00.1")
+    assert holds(gt("2025-06-01"), "2025-06-02")  # of texts that are no moments the order of characters
+
+
+def test_an_answer_of_not_implemented_says_neither_yes_nor_no() -> None:
+    run = trace_of([{"name": "at", "arguments": {"n": 1}}])
+    with pytest.raises(ScorerError, match="returns true or false, got NotImplemented"):
+        compare([call("at", n=lambda n: NotImplemented)], run)
+
+
+@pytest.mark.parametrize("word", ["is_error", "isError"])
+def test_a_recorded_call_that_says_that_it_is_an_error_failed(word: str) -> None:
+    (called,) = trace_of([{"name": "a", word: True}]).tool_calls
+    assert called.failed
+    (worked,) = trace_of([{"name": "a", word: False}]).tool_calls
+    assert not worked.failed
 
 
 def same_words(expected: str, actual: str) -> bool:

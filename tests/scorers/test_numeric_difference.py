@@ -33,7 +33,7 @@ def test_it_is_a_score_and_symmetric(one, other):
     assert scored(other, one).value == value
 
 
-@pytest.mark.parametrize("bad", ["ten", True, [1], float("inf"), "nan", 10**400])
+@pytest.mark.parametrize("bad", ["ten", True, [1], float("inf"), "nan", 10**400, "1_000", "٣"])
 def test_what_is_no_finite_number_is_an_error_that_names_the_field(bad):
     with pytest.raises(ScorerError, match="actual_output is a finite number"):
         scored(1, bad)
