@@ -42,8 +42,9 @@ def is_class(text: str) -> bool:
 
 
 def is_name_with_digits(text: str) -> bool:
-    """Returns True for words among which one or two numbers stand, ``acme-widget-2024-01``."""
-    return len(_NUMBERS.findall(text)) <= 2 and is_of_words(text)
+    """Returns True for words with numbers between, ``acme-widget-2024-01``, and with one or two within."""
+    mixed = sum(len(part) for part in re.split("[-_]", text) if not part.isalpha() and not part.isdigit())
+    return 2 * mixed < len(text) or (len(_NUMBERS.findall(text)) <= 2 and is_of_words(text))
 
 
 def _names_type(text: str) -> bool:

@@ -54,6 +54,8 @@ OTHERS = {
     "token_web": "https://web1.example.org/x",
     "token_acme": "acme-widget-2024-01",
     "token_main": "main.py",
+    "token_counting": "token-efficient-tools-2025-02-19",
+    "own_pw_defaults": "PK11_OWN_PW_DEFAULTS",
     "secret_name": "prod/db1",
     "secret_arn": "arn:aws:secretsmanager:eu-west-1:123456789012:secret:x3",
     "secret_project": "project-manhattan-2024",
