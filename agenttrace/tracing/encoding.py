@@ -169,9 +169,9 @@ class Encoder:
         rules = observed.rules
         if rules[0] is not self.redaction:
             rules = observed.rules = rules_for(observed, self.redaction)
-        is_other = rules[1] or scope.hidden or observed.rebinding or not self._keeps_outputs
+        is_other = rules[1] or scope.hidden or observed.rebinding or (extra is not None and is_stream(extra))
         has_new_caller = parent[INDEX] != scope.harmless_caller
-        if is_other or is_stream(extra) or (has_new_caller and self._callers_have_secrets(record)):
+        if is_other or not self._keeps_outputs or (has_new_caller and self._callers_have_secrets(record)):
             raise NotPlain
         project, kind = scope.project, observed.kind
         if kind is None or kind[0] is not rules or kind[1].project != project:
