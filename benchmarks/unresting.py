@@ -1,10 +1,11 @@
 """What is stored beside an app thread that never rests, and what the app loses to that.
 
-The app makes calls for the given time without a pause, in roots of 99 calls, while the writer's thread stores
-them in a SQLite file. *Paced* makes 60,000 spans a second and computes in between. *Lost* are spans that the
-full queue refused. *Calls lost* compares the app with one whose records are thrown away at once; *explained*
-is the writer's time on the processor as a share of the time that passed: Python runs one thread at a time, so
-what the writer uses the app cannot have.
+The app makes calls for the given time without a pause, in roots of 99 calls, while the writer's thread
+stores them in a SQLite file. *Paced* makes 60,000 spans a second and computes in between. *Lost* are spans
+that the full queue refused. *Calls lost* compares the app with one whose records are thrown away at once;
+*explained* is the writer's time on the processor as a share of the time that passed: Python runs one thread
+at a time, so what the writer uses the app cannot have. *Collector* is the share that Python's garbage
+collector takes, beyond that of the app alone: it goes through whatever waits, up to 100,000 records.
 
 How peers fare beside such an app, for a moment, stands in the table of real payloads.
 
@@ -13,10 +14,12 @@ How peers fare beside such an app, for a moment, stands in the table of real pay
 
 from __future__ import annotations
 
+import gc
 import json
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -47,14 +50,15 @@ def measure(*, quick: bool) -> dict[str, Any]:
 
 def _measure(name: str, pace: int | None, seconds: float) -> dict[str, float | None]:
     case = next(case for case in CASES if case.name == name)
-    alone = None if pace else _alone(case, seconds / 3)
+    alone, of_alone = (None, 0.0) if pace else _alone(case, seconds / 3)
     with tempfile.TemporaryDirectory() as directory:
         subject, tracer = with_sqlite(Path(directory))
         root = rooted(subject, case)
         root()
         subject.flush()
         stored_before, others_before = _written(tracer), _other_threads()
-        made, took = _run(root, seconds, pace)
+        with _collecting() as collected:
+            made, took = _run(root, seconds, pace)
         stored, others = _written(tracer) - stored_before, _other_threads() - others_before
         lost = tracer.shutdown(timeout=120.0).dropped
     return {
@@ -63,11 +67,32 @@ def _measure(name: str, pace: int | None, seconds: float) -> dict[str, float | N
         "lost": sum(lost.values()) / made,
         "calls_lost": None if alone is None else 1 - made / took / alone,
         "explained": others / took,
+        "collector": None if alone is None else sum(collected) / took - of_alone,
     }
 
 
-def _alone(case: Case, seconds: float) -> float:
-    """Spans a second of an app whose records are thrown away."""
+@contextmanager
+def _collecting() -> Iterator[list[float]]:
+    """Seconds of each run of the garbage collector in the block."""
+    took: list[float] = []
+    began = 0.0
+
+    def note(phase: str, _: dict[str, int]) -> None:
+        nonlocal began
+        if phase == "start":
+            began = time.perf_counter()
+        else:
+            took.append(time.perf_counter() - began)
+
+    gc.callbacks.append(note)
+    try:
+        yield took
+    finally:
+        gc.callbacks.remove(note)
+
+
+def _alone(case: Case, seconds: float) -> tuple[float, float]:
+    """Spans a second of an app whose records are thrown away, and the share that the collector takes."""
     subject, tracer = recording_alone()
     root = rooted(subject, case)
 
@@ -75,9 +100,10 @@ def _alone(case: Case, seconds: float) -> float:
         root()
         subject.settle()
 
-    made, took = _run(settled, seconds, None)
+    with _collecting() as collected:
+        made, took = _run(settled, seconds, None)
     tracer.shutdown(timeout=1.0)
-    return made / took
+    return made / took, sum(collected) / took
 
 
 def _run(root: Callable[[], object], seconds: float, pace: int | None) -> tuple[int, float]:
@@ -110,6 +136,7 @@ def report(found: dict[str, Any]) -> str:
         "lost",
         "calls lost",
         "explained",
+        "collector",
     ]
     return markdown(
         header,
@@ -121,6 +148,7 @@ def report(found: dict[str, Any]) -> str:
                 _percent(row["lost"]),
                 _percent(row["calls_lost"]),
                 _percent(row["explained"]),
+                _percent(row["collector"]),
             ]
             for name, row in found["rows"].items()
         ],

@@ -92,7 +92,7 @@ class AgentTraceSpanProcessor(SpanProcessor):
             if len(scope.queue) < scope.limit:
                 scope.queue.append(record)
             else:
-                scope.pipeline.count_queue_full(record)
+                scope.pipeline.queue_full.add()
         except Exception as error:  # choke-point: the same
             self._count(error)
 

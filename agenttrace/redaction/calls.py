@@ -42,10 +42,10 @@ USER_IN_VARIABLE = re.compile(
 """The same where a variable stands before: ``getConnection(url, "ann", "…")``, ``imap.login(user, "…")``."""
 CONNECTIONS = ("onnection(", "onnect(", "PDO(", "mysqli(")
 CREATED = re.compile(
-    rf"""(?P<name>[Cc]reate_?(?:[Ss]uper_?)?[Uu]ser|FTP(?:_TLS)?|(?:Strict)?Redis)\(\s{{0,20}}{_TEXT}(?:{_TEXT}|\d{{1,6}}\s{{0,9}},\s{{0,9}}){{0,2}}{_VALUE}"""
+    rf"""(?P<name>WiFi\.begin|[Cc]reate_?(?:[Ss]uper_?)?[Uu]ser|FTP(?:_TLS)?|(?:Strict)?Redis)\(\s{{0,20}}{_TEXT}(?:{_TEXT}|\d{{1,6}}\s{{0,9}},\s{{0,9}}){{0,2}}{_VALUE}"""
 )
 """A user, an address, numbers, and then a password: ``create_superuser("ann", "ann@…", "…")``."""
-CREATORS = ("reate", "FTP(", "FTP_TLS(", "Redis(")
+CREATORS = ("reate", "WiFi.begin(", "FTP(", "FTP_TLS(", "Redis(")
 SIGNED = re.compile(
     r"""(?P<name>\bjwt\.(?:encode|decode|sign|verify))\(\s{0,20}(?:[^()"'\n]|\([^()\n]{0,200}\)|"[^"\n]{0,200}"|'[^'\n]{0,200}'){1,200}?"""
     rf""",\s{{0,20}}{_VALUE}"""
@@ -74,6 +74,6 @@ OF_ONE_TEXT = (
 """The others."""
 OF_CALLS = (
     *("user(", "redis(", "ftp(", "gin(", "_in(", "pdo(", "mysqli", "onnection(", "onnect("),
-    *("fernet(", "hmac.new(", "hmac.digest(", "createhmac("),
+    *("wifi.begin(", "fernet(", "hmac.new(", "hmac.digest(", "createhmac("),
 )
 """In lower case what stands in each text with a call of these that has no sign of a secret's name."""

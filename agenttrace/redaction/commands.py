@@ -141,6 +141,15 @@ _COMMANDS = (
     ("|", _piped(r"[\w.-]+:", "chpasswd")),
     ("|", _piped("", r"sudo\s+(?:-\w+\s+)*-\w*S\b")),
     ("|", _piped("", r"[^\n|]{0,80}--(?:password-stdin|with-token)")),
+    (
+        "|",
+        _piped(
+            "",
+            r"(?:gh\s+secret\s+set|(?:npx\s+)?wrangler\s+secret\s+put|vercel\s+env\s+add"
+            r"|gcloud\s+secrets\s+(?:create|versions\s+add))\b",
+        ),
+    ),
+    ("twilio login", _after("twilio_login", r"AC[0-9a-f]{32}_")),
 )
 """What is in each text with such a command, in lower case, and how the password is found."""
 
@@ -175,7 +184,7 @@ def may_have_command(lowered: str, has_hyphen: bool = True) -> bool:
         or "vault kv" in lowered
         or "vault write" in lowered
         or "alias set" in lowered
-        or ("|" in lowered and ("sudo" in lowered or "chpasswd" in lowered))
+        or ("|" in lowered and ("sudo" in lowered or "chpasswd" in lowered or "secret" in lowered))
         or (("/" in lowered or "\\" in lowered) and ("sqlplus" in lowered or "net use" in lowered))
         or ("_" in lowered and "rabbitmqctl" in lowered)
         or ("/" in lowered and " /p:" in lowered)

@@ -55,10 +55,10 @@ NAMES: tuple[NameRule, ...] = (
         "last word",
         _words(
             "pass pat salt pgpass keypass storepass ldappass smtppass userpass dbpass rootpw dbpw "
-            "requirepass masterauth bindpw userpw userpwd rootpass apipass apppass"
+            "requirepass masterauth bindpw dbpwd rootpwd adminpwd userpw userpwd rootpass apipass apppass"
         ),
         "if opaque",
-        unless=_words("boarding ski bus rail travel guest visitor"),
+        unless=_words("boarding ski bus rail travel guest visitor high low band day season"),
     ),
     NameRule("seeds", "BIP 39", "last word", _words("seed mnemonic"), "if opaque"),
     NameRule("PINs", "Rails", "last word", _words("pin pins puk"), "four digits"),
@@ -117,7 +117,7 @@ NAMES: tuple[NameRule, ...] = (
         "numbers too",
         before=_words(
             "authorization auth mfa recovery backup pin security unlock verification otp totp 2fa fa factor login sms access pass "
-            "activation door passcode oauth code onetime card creditcard debitcard ssn passport licence license account "
+            "activation door alarm lockbox gate passcode oauth code onetime card creditcard debitcard ssn passport licence license account "
             "routing insurance"
         ),
         unless=_words("error status country"),
@@ -154,7 +154,7 @@ NAMES: tuple[NameRule, ...] = (
             "pgp gpg master deploy license licence hmac aes rsa ecdsa ed25519 des storage shared auth access "
             "session functions function host ca tls ssl server app application service admin root db database fernet "
             "jwt cookie webhook integration ingest live test prod production sandbox restricted "
-            "client consumer bot sas age dkim wireguard wg psk preshared vault kms  push "
+            "client consumer bot sas age dkim wireguard wg psk preshared vault kms  push wallet activation tacacs radius "
             "fcm apns vapid recovery backup unlock unseal role security developer dev partner merchant publishable wifi wlan wpa wep"
             " openai anthropic claude azure gemini google gcp palm vertex bedrock aws mistral cohere groq xai grok "
             "deepseek perplexity together fireworks replicate openrouter huggingface hf nvidia voyage jina tavily "
@@ -195,9 +195,9 @@ NAMES: tuple[NameRule, ...] = (
         "secrets by another word",
         "BIP 39, PKI, OAuth",
         "after",
-        _words("phrase pem string header webhook answer link"),
+        _words("phrase pem string header webhook answer link community"),
         before=_words(
-            "seed recovery mnemonic private conn connection auth authorization secret security magic"
+            "seed recovery mnemonic private snmp community conn connection auth authorization secret security magic"
         ),
     ),
     NameRule(
@@ -212,7 +212,7 @@ NAMES: tuple[NameRule, ...] = (
         "logfire, PCI DSS",
         "ending",
         _words(
-            "creditcard creditcards creditcardnumber cardnumber ccnumber debitcard socialsecurity "
+            "creditcard creditcards creditcardnumber cardnumber ccnumber ccnum debitcard socialsecurity "
             "socialsecuritynumber passportnumber passportno driverslicense driverslicence driverlicense "
             "bankaccountnumber accountnumber routingnumber iban sortcode taxid nationalid cardpan"
         ),

@@ -19,6 +19,11 @@ _OTHERS = (
     r"|status|voucher|gift|referral|product|item|source|customer|member)\s)"
 )
 """What codes that everybody may know are for."""
+_NO_OFFER = (
+    r"(?!\s(?:for|at|and|to\s(?:get|save|receive))\s"
+    r"(?:\d|[$€£]|checkout|free\b|save\b|get\b|your\s(?:next|first)))"
+)
+"""Codes of offers: *Use code … for 10% off*."""
 _BETWEEN = r"(?:\s|</?[a-z][^<>]{0,60}>){1,10}"
 """Blanks, lines and tags."""
 _QUOTES = r"[\"'*`]{0,3}"
@@ -35,7 +40,7 @@ _EXPRESSIONS = tuple(
         rf"\byour\s(?:{_OTHERS}(?-i:[A-Z])[\w.-]{{1,20}}\s){{0,2}}(?:{_NAME}|code)(?:\sis:?|:)"
         rf"(?:\s|<[^<>]{{1,60}}>){{1,8}}{_QUOTES}{_CODE}",
         rf"\b(?:enter|use|type)\s{_QUOTES}{_CODE}{_QUOTES}{_TO_VERIFY}",
-        rf"\b(?:enter|use|type)\s(?:the\s|this\s)?(?:{_NAME}|code)\s{_QUOTES}{_CODE}",
+        rf"\b(?:enter|use|type)\s(?:the\s|this\s)?(?:{_NAME}|code)\s{_QUOTES}{_CODE}{_NO_OFFER}",
         rf"\b(?:(?:following|this)\s(?:\w{{1,20}}\s){{0,2}}code|the\scode\sbelow)(?:{_TO_VERIFY}[^\n:.<]{{0,60}})?:?"
         rf"{_BETWEEN}{_QUOTES}{_CODE}",
         rf"\b{_NAME}{_QUOTES}:?{_QUOTES}{_BETWEEN}{_QUOTES}{_CODE}",

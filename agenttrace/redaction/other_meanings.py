@@ -1,4 +1,4 @@
-"""What a secret's name stands for by what is beside it: the token of a text, the code of an address."""
+"""What else a secret's name stands for: the token of a text or a chain, the code of an address, a pin."""
 
 from __future__ import annotations
 
@@ -6,12 +6,17 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from agenttrace.redaction.names import NameRule
+
 _OF_TEXTS = frozenset(
     {
         *("label", "entity", "entity_group", "entity_type", "lemma", "pos", "tag", "ner", "score", "prob"),
         *("probability", "count", "frequency", "idf", "amount", "symbol", "whitespace", "offset", "offsets"),
     }
 )
+_OF_WORDS = frozenset({"lemma", "pos", "tag", "ner", "upos", "xpos", "dep", "whitespace", "is_stop"})
+_WORD = re.compile(r"(?=(?:\D*\d){0,4}\D*\Z)[^\W_]{0,20}(?:['’.-][^\W_]{1,20}){0,2}")
+"""A word of a text, *don't*, *2nd*, *COVID19*, *U.S*."""
 _LONGEST_TOKEN = 24
 _OF_COINS = frozenset(
     {
@@ -28,7 +33,7 @@ _OF_COINS = frozenset(
         *("balance", "price", "price_usd", "priceUsd", "wallet", "pool", "swap", "dex"),
     }
 )
-_COIN = re.compile("[A-Z]{2,8}")
+_COIN_BESIDE = re.compile("[A-Z]{2,8}")
 _POSTAL = frozenset({"pin", "pincode", "pin_code", "pinCode", "PinCode", "Pincode", "Pin", "PIN"})
 _OF_ADDRESSES = frozenset(
     {
@@ -68,13 +73,73 @@ def is_postal_code(name: str, text: str, begin: int) -> bool:
     return _PLACE_BEFORE.search(before) is not None or _PLACE_BEHIND.match(text, begin) is not None
 
 
+def is_other_thing(rule_is_of_tokens: bool, value: Mapping[str, Any]) -> bool:
+    """Returns True for a mapping that describes a token of a chain, or of a parser:
+    ``{"symbol": "ETH", "decimals": 18}``, ``{"type": "NAME", "string": "foo"}``."""
+    if not rule_is_of_tokens:
+        return False
+    is_coin = "symbol" in value and not _OF_COIN.isdisjoint(value)
+    return is_coin or ("type" in value and not _OF_PARSERS.isdisjoint(value))
+
+
+_OF_COIN = frozenset({"decimals", "address", "name", "chainId", "chain_id", "logoURI", "amount", "network"})
+_OF_PARSERS = frozenset(
+    {"string", "lexeme", "line", "lineno", "start", "pos", "col", "column", "range", "loc"}
+)
+
+
 def _is_token_of_text(entry: Mapping[str, Any]) -> bool:
     """Returns True for a token of a text, which has a label or a count, or of a model's vocabulary,
     ``{"token": "Paris", "label": "LOC"}``, and for one of a chain, ``{"token": "ETH", "chain": "base"}``."""
     if "logprob" in entry:
         return True
     token = entry.get("token")
-    if type(token) is str and _COIN.fullmatch(token) and not _OF_COINS.isdisjoint(entry):
+    if type(token) is str and not _OF_WORDS.isdisjoint(entry) and _WORD.fullmatch(token):
+        return True
+    if type(token) is str and _COIN_BESIDE.fullmatch(token) and not _OF_COINS.isdisjoint(entry):
         return True
     is_short = type(token) is str and len(token) <= _LONGEST_TOKEN and token.isalpha()
     return is_short and not _OF_TEXTS.isdisjoint(entry)
+
+
+_TOKENS, _OF_A_KIND = "tokens", "keys of a kind"
+_COIN = re.compile("[A-Z]{2,6}")
+"""The token of a chain, ``USDC``."""
+_LICENCE = re.compile(
+    r"(?i)(?:apache|mit|[la]?gpl|bsd|mpl|epl|isc|cc|unlicense)(?:[-_ ]?v?\d(?:\.\d)?)?(?:-[a-z]{2,8}){0,3}"
+)
+_ELEMENT = "(?:H|C|N|O|F|S|P|K|I|B|Na|Cl|Mg|Ca|Fe|Cu|Zn|Li|Br|Al|Ag|Ba|Mn|Ni|Co|Pb|Si|Cr|Sr)"
+_FORMULA = re.compile(
+    rf"(?=.{{2,14}}\Z){_ELEMENT}\d?(?:{_ELEMENT}\d?|\((?:{_ELEMENT}\d?){{1,4}}\)\d?){{1,5}}"
+)
+"""The formula of a salt, ``MgCl2``."""
+_PINS = "PINs"
+_OF_BOARD = re.compile(
+    r"-?\d{1,3}\.\d+, ?-?\d{1,3}\.\d+|[A-Z]{1,2}\d{1,2}\.\d{1,2}"
+    r"|(?i:gpio(?:_num)?|io|pin|p[a-k]|p\d\.|adc|dac|tx|rx|sda|scl|mosi|miso|sck|cs|led|btn|pwm|[adj])"
+    r"_?\d{1,2}(?:[.-]\d{1,2})?"
+)
+"""The pin of a board, ``GPIO17``, and of a map."""
+_OF_VAULT = "ids that are secrets"
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+"""What Vault calls a `secret_id`: with others it is a secret's name."""
+_OF_DEVICES = "codes of devices"
+_SHORTEST_OF_DEVICES = 20
+"""A code that a device trades for a token is long; shorter ones say which device it is."""
+
+
+def is_another_value(rule: NameRule, text: str) -> bool:
+    """Returns True for a text that is no secret under a name of this row: ``USDC``, ``MgCl2``, ``GPIO17``."""
+    another = _OTHERS.get(rule.what)
+    if another is not None:
+        return another.fullmatch(text) is not None
+    if rule.what == _OF_VAULT:
+        return _UUID.fullmatch(text) is None
+    if rule.what == _OF_DEVICES:
+        return len(text) < _SHORTEST_OF_DEVICES
+    if "salt" in rule.words:
+        return _FORMULA.fullmatch(text) is not None
+    return "card" in rule.words and text.startswith(("hw:", "plughw:"))
+
+
+_OTHERS = {_TOKENS: _COIN, _OF_A_KIND: _LICENCE, _PINS: _OF_BOARD}

@@ -101,6 +101,6 @@ def _redacted(data: Any, redaction: Redaction) -> Any:
     """Data with each of its values as the rules have it; None for what is no data."""
     if type(data) is dict:
         return redaction.fields(data)
-    if type(data) is list:
-        return [redaction.fields(one) if type(one) is dict else redaction.inside(one) for one in data]
+    if type(data) is list:  # first as one: what stands in it may name what stands behind
+        return [redaction.fields(one) if type(one) is dict else one for one in redaction.inside(data)]
     return None

@@ -13,6 +13,7 @@ from agenttrace.redaction.names_in_code import (
     is_name_with_digits,
     is_of_words,
 )
+from agenttrace.redaction.other_meanings import is_another_value, is_other_thing
 from agenttrace.redaction.packages import VERSION, is_package
 from agenttrace.redaction.remarks import is_remark
 
@@ -39,7 +40,9 @@ _WORD = re.compile(
 )
 """Words that stand in prose and code after a secret's name."""
 _SCHEME = re.compile(
-    r"(?i:basic|bearer|digest|oauth2?|saml2?|sso|ldap|kerberos|ntlm|negotiate|oidc|mtls|api[_-]?key)"
+    r"(?i:basic|bearer|digest|oauth2?|saml2?|sso|ldap|kerberos|ntlm(?:v[12])?|negotiate|oidc|mtls|api[_-]?key"
+    r"|wpa[23]?(?:[/ _-](?:wpa[23]|psk|personal|enterprise|sae|eap)){0,3}|wep|open|tls ?v?1(?:\.\d)?"
+    r"|[hrep]s(?:256|384|512)|ed25519|md5|scram-sha-(?:1|256)|802\.1x|peap|eap-\w{2,9})"
 )
 _PATH = re.compile(r"(?:~(?:[\w.-]*(?=/)|\Z)|\.{0,2}/|[A-Za-z]:[\\/]|file:)[\w ./\\:~@%-]*")
 _SEED_PHRASE = re.compile(r"(?:[a-z]{3,8} ){11,23}[a-z]{3,8}")
@@ -47,17 +50,6 @@ _SEED_PHRASE = re.compile(r"(?:[a-z]{3,8} ){11,23}[a-z]{3,8}")
 _OF_PEOPLE = "numbers of people"
 """A mapping under such a name, ``credit_card_17``, holds more than the number: its own names tell."""
 _OF_WEATHER = "keys of OpenWeather"
-_OF_DEVICES = "codes of devices"
-_SHORTEST_OF_DEVICES = 20
-"""A code that a device trades for a token is long; shorter ones say which device it is."""
-_OF_VAULT = "ids that are secrets"
-_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-"""What Vault calls a `secret_id`: with others it is a secret's name."""
-_PINS = "PINs"
-_OF_BOARD = re.compile(
-    r"(?i)(?:gpio|io|pin|p[a-k]|p\d\.|adc|dac|tx|rx|sda|scl|mosi|miso|sck|cs|led|btn|pwm|[adj])_?\d{1,2}(?:[.-]\d{1,2})?"
-)
-"""The pin of a board, ``GPIO17``."""
 _HEXADECIMAL = re.compile("[0-9a-f]{32}")
 """A key of OpenWeather: under ``appid`` others say which app it is."""
 _SHORTEST_OPAQUE = 4
@@ -245,6 +237,8 @@ def hides(rule: NameRule | None, name: str, value: Any) -> bool:
             and value not in _MATCHERS
             and not _is_route(rule, value)
             and not _is_way_to_log_in(rule, value)
+            and not is_other_thing("token" in rule.words, value)
+            and not ("cookies" in rule.words and all(type(item) is int for item in value.values()))
             and not is_package(value)
             and not (value and all(type(item) is str and is_remark(item) for item in value.values()))
         )
@@ -323,14 +317,10 @@ def _hides_text(rule: NameRule, text: str) -> bool:
 def _is_of_another_kind(rule: NameRule, text: str) -> bool:
     """Returns True for what else has the name of one row: a talk's session, a pin of a board."""
     if rule.what == _SEEDS:
-        return text.isdigit()
+        return text.lstrip("-").isdigit()
     if rule.what == _SESSIONS:
         return is_measure(text) or _NUMBERED.fullmatch(text) is not None
-    if rule.what == _OF_VAULT:
-        return _UUID.fullmatch(text) is None
-    if rule.what == _PINS:
-        return _OF_BOARD.fullmatch(text) is not None
-    return rule.what == _OF_DEVICES and len(text) < _SHORTEST_OF_DEVICES
+    return is_another_value(rule, text)
 
 
 def is_name(text: str) -> bool:

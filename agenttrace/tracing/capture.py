@@ -76,7 +76,7 @@ class _Tee(deque[Any]):
         if len(entrance) < pipeline.limit:
             entrance.append(with_heavy_values(record, pipeline.weigh) if weight else record)
         elif pipeline.limit:  # else nothing is passed on
-            pipeline.count_queue_full(record)
+            pipeline.queue_full.add()
 
 
 class LateCall(NamedTuple):
@@ -105,7 +105,7 @@ class _Afterwards(deque[Any]):
         if len(pipeline.entrance) < pipeline.limit:
             pipeline.entrance.append(record)
         elif pipeline.limit:  # else nothing is passed on
-            pipeline.count_queue_full(record)
+            pipeline.queue_full.add()
 
 
 MOST_LATE = 1_000
@@ -303,7 +303,7 @@ def receive(scope: Scope, span: Span) -> None:
     if len(scope.queue) < scope.limit:
         scope.queue.append(record)
     elif scope.limit:  # else nothing is passed on
-        scope.pipeline.count_queue_full(record)
+        scope.pipeline.queue_full.add()
 
 
 def _received_span(span: Span, redaction: Redaction) -> Span:

@@ -25,7 +25,7 @@ from agenttrace.tracing.delivery import Delivery
 from agenttrace.tracing.flush_result import FlushResult, NotStored
 from agenttrace.tracing.freeze import Frozen, shortened
 from agenttrace.tracing.process_end import LEFT, Patience, of_a_child, of_this_process, say_lost, wait_at_end
-from agenttrace.tracing.record import OFF, Record, Scope
+from agenttrace.tracing.record import OFF, Scope
 
 MAX_QUEUED = 200_000
 """Records that may wait, about 60 MB of small ones, as many bytes as heavy values may take. Further ones are
@@ -80,7 +80,7 @@ class Pipeline:
     def _begin(self, since: int = 0) -> None:
         self.entrance: Any = self.queue
         self.weight = 0
-        self.queue_full = Counter()
+        self.queue_full = Counter()  # callers add to it directly: a call more is felt where the queue is full
         self.values_dropped = Counter()
         self.sampled_out = Counter()
         self.after_shutdown = Counter()
@@ -142,10 +142,6 @@ class Pipeline:
         self.recording_errors.add()
         cause = f"recording {type(error).__name__}"
         self._delivery.warn(cause, "a call was recorded in part", error, traceback="with")
-
-    def count_queue_full(self, record: Record) -> None:
-        """Count a record for which there is no room."""
-        self.queue_full.add()
 
     # On the worker, or where there can be none.
 

@@ -51,6 +51,7 @@ class RecordSink(Protocol):
     foreign_contexts: Counter
     unreadable_headers: Counter
     sampled_out: Counter
+    queue_full: Counter
     joins_otel: bool
 
     def ensure_worker(self) -> None:
@@ -67,10 +68,6 @@ class RecordSink(Protocol):
 
     def recording_failed(self, error: BaseException) -> None:
         """Count a call that is recorded in part, and log the cause once. Never raises."""
-        ...
-
-    def count_queue_full(self, record: Record) -> None:
-        """Count a record for which there is no room."""
         ...
 
 

@@ -133,7 +133,7 @@ def emit(record: Record, end: int) -> None:
         queue.append(record)
     else:
         record[END] = end
-        scope.pipeline.count_queue_full(record)
+        scope.pipeline.queue_full.add()
 
 
 def fail(record: Record, error: BaseException) -> None:
@@ -300,7 +300,7 @@ def end_steps(
     if len(queue) < scope.limit:
         queue.append(record)
     else:
-        scope.pipeline.count_queue_full(record)
+        scope.pipeline.queue_full.add()
 
 
 def _keep_items(record: Record, items: list[Any], heavy: int, count: int) -> None:

@@ -70,7 +70,7 @@ EMIT = """
                 _at_q.append(_at_r)
             else:
                 _at_r[6] = _at_clock()
-                _at_s.pipeline.count_queue_full(_at_r)
+                _at_s.pipeline.queue_full.add()
 """
 
 RESTORE = """

@@ -1,5 +1,6 @@
 import gzip
 import json
+import sqlite3
 import sys
 from pathlib import Path
 
@@ -9,6 +10,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "otlp_in"))
 from payloads import log, request, span
 
 from agenttrace.store import open_store
+from tests.stored_text import everything_in
 
 TOOL = {
     "gen_ai.tool.name": "get_weather",
@@ -189,3 +191,27 @@ def test_a_transcript_that_was_cut_says_so_and_the_rest_is_stored(agenttrace, wr
     assert ran.code == 2
     assert "1 lines are no JSON" in ran.err
     assert [call.name for call in stored()[0].tool_calls] == ["log_in"]
+
+
+HIDDEN = "x7Kd92mNqPz4"
+LISTS = [
+    ["x", "--password", HIDDEN],
+    ["mysqldump", "--password", HIDDEN],
+    ["Authorization", f"Basic {HIDDEN}=="],
+    [["user", "password"], ["ann", HIDDEN]],
+]
+
+
+@pytest.mark.parametrize("items", LISTS, ids=str)
+def test_a_list_that_an_attribute_spells_is_redacted_as_one(items, agenttrace, tmp_path):
+    attribute = {"key": "process.command_args", "value": {"stringValue": json.dumps(items)}}
+    span = {"traceId": "1" * 32, "spanId": "1" * 16, "name": "n", "attributes": [attribute]}
+    span.update({"startTimeUnixNano": "1000", "endTimeUnixNano": "2000"})
+    payload = {"resourceSpans": [{"scopeSpans": [{"scope": {"name": "x"}, "spans": [span]}]}]}
+    (tmp_path / "spans.json").write_text(json.dumps(payload))
+    store = tmp_path / "traces.db"
+    assert agenttrace("traces", "import", tmp_path / "spans.json", "--store", store).code == 0
+    assert HIDDEN not in everything_in(store)
+    with sqlite3.connect(store) as db:
+        assert db.execute("SELECT count(*) FROM spans").fetchone() == (1,)
+    db.close()

@@ -55,7 +55,7 @@ BESIDE_OTHERS = [
     {"pin": "4829", "city": "Bengaluru"},
     {"pin": "560001", "user": "ann"},
     {"token": "ETHxQ9", "chain": "mainnet"},
-    {"token": "ETH", "user": "ann"},
+    {"token": "eth-mainnet1", "user": "ann"},
     "PIN: 482913",
     {"device_code": "GmRhmhcxhwAzkoEqiMEgDnyEysNkuNhszIySk9eS"},
     '{"password": ["hunter2Blue"]}',
