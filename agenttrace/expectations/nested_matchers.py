@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sized
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 from agenttrace.core.errors import ExpectationError
@@ -24,6 +25,17 @@ class _Nested(Matcher):
 
     def to_data(self) -> dict[str, Any]:
         return {self.operator: write_value(self.values[0])}
+
+    def why(self, actual: Any, context: Context) -> str:
+        """What a predicate within raised, which says neither yes nor no."""
+        differences: list[Difference] = []
+        for expected, part in self._compared(actual):
+            agree(expected, part, context, "", differences)
+        return _what_was_raised(differences)
+
+    def _compared(self, actual: Any) -> Iterable[tuple[Any, Any]]:
+        """The values within, each with what it is compared to."""
+        return ()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -48,6 +60,9 @@ class _OneOf(_Several):
 
     def agree(self, actual: Any, context: Context) -> float:
         return max(agree(item, actual, context) for item in self.items)
+
+    def _compared(self, actual: Any) -> Iterable[tuple[Any, Any]]:
+        return ((item, actual) for item in self.items)
 
     @property
     def accepts_absence(self) -> bool:
@@ -80,6 +95,10 @@ class _Has(_Several):
             item for item in self.items if not any(self._contains(part, item, context) for part in pieces)
         ]
         return None if missing else 1.0
+
+    def _compared(self, actual: Any) -> Iterable[tuple[Any, Any]]:
+        members = actual if isinstance(actual, list | tuple | set | frozenset) else (actual,)
+        return product(self.items, members)
 
     def _contains(self, actual: Any, item: Any, context: Context) -> bool:
         if isinstance(actual, str):
@@ -120,6 +139,9 @@ class _Length(_Nested):
         has_size = isinstance(actual, str | bytes | list | tuple | Mapping | set | frozenset)
         return agree(self.size, len(actual), context) if has_size else 0.0
 
+    def _compared(self, actual: Any) -> Iterable[tuple[Any, Any]]:
+        return ((self.size, len(actual)),) if isinstance(actual, Sized) else ()
+
     def agree_with_part(self, known: KnownPart | None, actual: Any, context: Context) -> float | None:
         if known is None or known.total is None:
             return None
@@ -138,6 +160,9 @@ class _Prepared(_Nested):
     def __post_init__(self) -> None:
         object.__setattr__(self, "value", prepare(self.value))
 
+    def _compared(self, actual: Any) -> Iterable[tuple[Any, Any]]:
+        return ((self.value, actual),)
+
 
 class _Not(_Prepared):
     __slots__ = ()
@@ -151,11 +176,6 @@ class _Not(_Prepared):
         with reversed_reading():
             agrees = agree(self.value, actual, context, "", differences) == 1.0
         return 0.0 if agrees or _what_was_raised(differences) else 1.0
-
-    def why(self, actual: Any, context: Context) -> str:
-        differences: list[Difference] = []
-        agree(self.value, actual, context, "", differences)
-        return _what_was_raised(differences)
 
 
 def _what_was_raised(differences: list[Difference]) -> str:

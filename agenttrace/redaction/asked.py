@@ -58,6 +58,7 @@ _PROGRAMS = re.compile(
     |bw\ get\ (?:password|totp|notes)\ .*|gh\ auth\ token.*
     |heroku\ (?:auth:token|config:get\ .*)|kubectl\ create\ token\ .*
     |doppler\ secrets\ get\ .*|(?:gopass|lpass)\ (?:show|get)\ .*|(?:rbw|keyring)\ get\ .*
+    |npm\ token\ create.*|sops\ (?:-d|--decrypt|decrypt)\ .*
     |oc\ whoami\ (?:-t|--show-token)|op\ get\ .*)\Z""",
     re.VERBOSE,
 )

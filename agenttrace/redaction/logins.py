@@ -13,7 +13,7 @@ from agenttrace.redaction.values import is_made_up
 _VALUE = r"(?P<value>[^\s\"'`<>]{6,80}(?<![.,;)?]))"
 _SENTENCE = re.compile(
     r"(?i)\b(?:cred(?:ential)?s?|log-?\s?in|sign-?\s?in|log-?\s?on|account)\b(?:\s[\w'’-]{1,20}){0,4}?"
-    r"(?::|\s(?:is|are|with|as|using|via|of))\s{1,3}[\"'`*]{0,2}[\w.@+-]{1,60}[\"'`*]{0,2}"
+    r"(?::|\s(?:is|are|with|as|using|via|of)|(?<=creds)|(?<=credentials))\s{1,3}[\"'`*]{0,2}[\w.@+-]{1,60}[\"'`*]{0,2}"
     rf"(?P<between>\s/\s|:|/)[\"'`*]{{0,2}}(?!/){_VALUE}"
 )
 _MAIL = re.compile(

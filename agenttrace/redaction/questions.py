@@ -25,6 +25,8 @@ _ABOUT = frozenset(
 )
 """Words after a secret's name with which it is none: *the password policy*."""
 _SIGNS = ("pass", "secret", "token", "key", "credential", "pin", "otp", "code", "pwd", "cvv", "ssn", "phrase")
+_PURPOSES = frozenset({"reset", "recover", "change", "restore", "unlock", "update"})
+"""*To reset your password I need your order number* asks for another thing."""
 _OF_DIGITS = re.compile(
     r"(?i)\bdigit\s(?:\w+\s)?code\b|\bcode\b(?=.{0,40}\b(?:sent|texted|e-?mailed|receive[sd]?|authenticator)\b)"
 )
@@ -61,5 +63,6 @@ def _named_in(sentence: str, names: Names) -> str:
             for count in range(1, min(end, _LABEL_WORDS) + 1):
                 name = "_".join(words[end - count : end])
                 if names.is_secret(name):
-                    return name
+                    before = {word.lower() for word in words[max(0, end - count - 3) : end - count]}
+                    return "" if end < len(words) and not _PURPOSES.isdisjoint(before) else name
     return ""

@@ -49,7 +49,7 @@ _OF = (
     r"""|[ ](?:field|input|text\s?box|box)(?=[ ](?:with|to|is)\b)"""
     r"""|[ ](?:reset|updated)(?=:)|[ ]\d{1,2}(?=:)"""
     r"""|[ ](?:that[ ]|which[ ])?(?:you|we|they|I|he|she)(?:[ ](?:have|had|will|asked|are|were|'ve))?"""
-    r"""[ ][a-z]{2,15}(?:[ ](?:for|to|with|in))?(?=[ ](?:is|was)[ :]|:)"""
+    r"""[ ][a-z]{2,15}(?:[ ](?:for|to|with|in))?(?=[ ](?:is|was|-|–|—)[ :]|:)"""
 )
 """Whose it is, and what became of it: ``password for admin``, ``password (admin)``, *key provided: …*."""
 _EQUALS = r"(?:toBe|to(?:Strict)?Equal|equals?(?:IgnoreCase)?|eql?|isEqualTo|is_equal_to)"
@@ -108,7 +108,9 @@ _SQL_TYPE = re.compile(
 )
 """The type of a column, ``password VARCHAR(255)``."""
 _LONGEST_WORD = 24
-_ONES_KEY = re.compile(r"(?i)\b(?:(?P<own>my|your)|this|(?:with|use|using|enter) the) key\Z")
+_ONES_KEY = re.compile(
+    r"(?i)\b(?:(?P<own>my|your|here(?:['’]s| is) the)|this|(?:with|use|using|enter) the) key\Z"
+)
 """What is said to be a key, *my key is …*, and is long."""
 _SHORTEST_OWN_KEY, _SHORTEST_KEY = 12, 16
 _OF_CALLS = ("auth", "cookie", "card", "conn", "code")

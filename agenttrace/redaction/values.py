@@ -81,6 +81,7 @@ _SURELY_PATTERN = re.compile(
 _SCOPES = frozenset({"read", "write", "none", "admin", "same-origin", "include", "omit"})
 """What a permission is worth, ``{"id-token": "write"}``; a choice of `fetch`."""
 _PLAIN_URL = re.compile(r"https?://[\w.-]+(?::\d{1,5})?(?:/[\w./#~-]*)?")
+_OF_TWILIO = re.compile(r"[A-Z]{2}[0-9a-f]{4,32}")  # the `sid` of a call or a message
 _NUMBERED = re.compile(
     r"[A-Za-z]+[-_ ]\d{1,3}|(?i:spring|summer|fall|autumn|winter|term|year|week|day)[-_ ]?\d{1,4}"
 )
@@ -237,18 +238,29 @@ def hides(rule: NameRule | None, name: str, value: Any) -> bool:
             and value not in _MATCHERS
             and not _is_route(rule, value)
             and not _is_way_to_log_in(rule, value)
+            and not ("authorization" in rule.words and "amount" in value)
             and not is_other_thing("token" in rule.words, value)
             and not ("cookies" in rule.words and all(type(item) is int for item in value.values()))
             and not is_package(value)
             and not (value and all(type(item) is str and is_remark(item) for item in value.values()))
         )
     if kind is list:
-        if value and all(type(item) is str and is_remark(item) for item in value):
+        if value and all(is_remark(item) if type(item) is str else _tells_nothing(item) for item in value):
             return False
         if "auth" in rule.words and all(type(item) is str and not is_opaque(item) for item in value):
             return False  # scopes, as OpenAPI asks for
         return rule.weight not in _OPAQUE and not all(type(item) is bool or item is None for item in value)
     return not isinstance(value, str) or (_hides_text(rule, value) and not _names_itself(rule, name, value))
+
+
+def _tells_nothing(entry: Any) -> bool:
+    """Returns True for an entry of a list of keys that says when one was made, and what it is called."""
+    return (type(entry) is dict and not _OF_LISTED.isdisjoint(entry)) and not any(
+        type(item) not in _OF_ROUTES or (type(item) is str and is_made_up(item)) for item in entry.values()
+    )
+
+
+_OF_LISTED = frozenset({"created", "created_at", "createdAt", "last_used", "expires_at", "scopes", "status"})
 
 
 def _names_itself(rule: NameRule, name: str, text: str) -> bool:
@@ -319,7 +331,7 @@ def _is_of_another_kind(rule: NameRule, text: str) -> bool:
     if rule.what == _SEEDS:
         return text.lstrip("-").isdigit()
     if rule.what == _SESSIONS:
-        return is_measure(text) or _NUMBERED.fullmatch(text) is not None
+        return any(one.fullmatch(text) for one in (_MEASURE, _NUMBERED, _OF_TWILIO))
     return is_another_value(rule, text)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +14,20 @@ from agenttrace.core.jsonable import jsonable
 from agenttrace.core.tool import Parameter, ToolDefinition
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.core.trace import Trace
-from agenttrace.expectations import ABSENT, ANY, approx, call, gt, lt, ref
+from agenttrace.expectations import (
+    ABSENT,
+    ANY,
+    approx,
+    call,
+    default,
+    gt,
+    has,
+    length,
+    lt,
+    not_,
+    one_of,
+    ref,
+)
 from agenttrace.matching import Comparison, compare
 from agenttrace.matching.agreement import CallAgreement
 from tests.expectations.strategies import trace_of
@@ -126,6 +141,28 @@ def test_an_answer_of_not_implemented_says_neither_yes_nor_no() -> None:
     run = trace_of([{"name": "at", "arguments": {"n": 1}}])
     with pytest.raises(ScorerError, match="returns true or false, got NotImplemented"):
         compare([call("at", n=lambda n: NotImplemented)], run)
+
+
+@pytest.mark.parametrize(
+    ("guard", "value"),
+    [
+        (lambda raises: raises, 1),
+        (lambda raises: one_of(raises, 2), 1),
+        (lambda raises: one_of(2, raises), 1),
+        (lambda raises: has(raises), [1]),
+        (lambda raises: {"k": one_of(raises)}, {"k": 1}),
+        (lambda raises: length(one_of(raises)), [1]),
+        (lambda raises: default(raises), 1),
+        (lambda raises: not_(not_(raises)), 1),
+    ],
+)
+def test_a_value_does_not_pass_not_where_a_predicate_anywhere_in_it_raises(
+    guard: Callable[[object], object], value: object
+) -> None:
+    run = trace_of([{"name": "t", "arguments": {"x": value}}])
+    comparison = compare([call("t", x=not_(guard(lambda v: v["a"])))], run)
+    assert not comparison.holds
+    assert "the predicate raised TypeError" in comparison.rows[0].differences[0].note
 
 
 @pytest.mark.parametrize("word", ["is_error", "isError"])

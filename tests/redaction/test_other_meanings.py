@@ -35,6 +35,18 @@ HARMLESS = [
     {"license_key": "apache-2.0"},
     {"license_key": "MIT"},
     {"seed": "-4172144997902289642"},
+    {"sid": "SM" + "a1b2c3d4" * 4, "status": "queued"},
+    {"CallSid": "CA12345"},
+    {"authorization": {"id": "x", "state": "created", "amount": 12}},
+    {"api_keys": [{"name": "prod", "created": "2025-01-01"}]},
+    [
+        {"role": "assistant", "content": "To reset your password I need your order number."},
+        {"role": "user", "content": "A1234567"},
+    ],
+    [
+        {"role": "assistant", "content": "To reset your PIN I need your customer number."},
+        {"role": "user", "content": "48213"},
+    ],
 ]
 SECRETS = [
     {"token": {"type": "bearer", "value": WORD}},
@@ -57,6 +69,20 @@ SECRETS = [
     f"twilio login AC0123456789abcdef0123456789abcdef {WORD}",
     f'WiFi.begin("HomeNet", "{WORD}")',
     "Use code 482913 to verify your account",
+    {"sid": "a8f5f167f44f4964e6c998dee827110c"},
+    {"authorization": {"user": "ann", "pw": WORD}},
+    {"api_keys": [{"name": "prod", "created": "2025-01-01", "value": WORD}]},
+    {"api_keys": [{"value": "swordfish"}]},
+    [
+        {"role": "assistant", "content": "To reset your password, enter your new password."},
+        {"role": "user", "content": WORD},
+    ],
+    [
+        {"role": "assistant", "content": "To change your password please type the current password"},
+        {"role": "user", "content": WORD},
+    ],
+    f"credentials ann:{WORD}",
+    f"Here's the key you asked for - {WORD}",
 ]
 
 
