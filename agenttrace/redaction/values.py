@@ -240,7 +240,7 @@ def hides(rule: NameRule | None, name: str, value: Any) -> bool:
             and not _is_way_to_log_in(rule, value)
             and not ("authorization" in rule.words and "amount" in value)
             and not is_other_thing("token" in rule.words, value)
-            and not ("cookies" in rule.words and all(type(item) is int for item in value.values()))
+            and not (name.lower() == "cookies" and all(type(item) is int for item in value.values()))
             and not is_package(value)
             and not (value and all(type(item) is str and is_remark(item) for item in value.values()))
         )
