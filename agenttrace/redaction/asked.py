@@ -58,7 +58,7 @@ _PROGRAMS = re.compile(
     |bw\ get\ (?:password|totp|notes)\ .*|gh\ auth\ token.*
     |heroku\ (?:auth:token|config:get\ .*)|kubectl\ create\ token\ .*
     |doppler\ secrets\ get\ .*|(?:gopass|lpass)\ (?:show|get)\ .*|(?:rbw|keyring)\ get\ .*
-    |npm\ token\ create.*|sops\ (?:-d|--decrypt|decrypt)\ .*
+    |openssl\ rand\ .*|pwgen\b.*|npm\ token\ create.*|sops\ (?:-d|--decrypt|decrypt)\ .*
     |oc\ whoami\ (?:-t|--show-token)|op\ get\ .*)\Z""",
     re.VERBOSE,
 )
@@ -108,6 +108,8 @@ def _has_sign(lowered: str) -> bool:
         or "select" in lowered
         or "returning" in lowered
         or "op read" in lowered
+        or "openssl rand" in lowered
+        or "pwgen" in lowered
         or "op item" in lowered
         or "decrypt" in lowered
         or "rbw " in lowered
