@@ -73,11 +73,9 @@ def is_postal_code(name: str, text: str, begin: int) -> bool:
     return _PLACE_BEFORE.search(before) is not None or _PLACE_BEHIND.match(text, begin) is not None
 
 
-def is_other_thing(rule_is_of_tokens: bool, value: Mapping[str, Any]) -> bool:
+def describes_token(value: Mapping[str, Any]) -> bool:
     """Returns True for a mapping that describes a token of a chain, or of a parser:
     ``{"symbol": "ETH", "decimals": 18}``, ``{"type": "NAME", "string": "foo"}``."""
-    if not rule_is_of_tokens:
-        return False
     is_coin = "symbol" in value and not _OF_COIN.isdisjoint(value)
     return is_coin or ("type" in value and not _OF_PARSERS.isdisjoint(value))
 

@@ -13,7 +13,7 @@ from agenttrace.redaction.names_in_code import (
     is_name_with_digits,
     is_of_words,
 )
-from agenttrace.redaction.other_meanings import is_another_value, is_other_thing
+from agenttrace.redaction.other_meanings import describes_token, is_another_value
 from agenttrace.redaction.packages import VERSION, is_package
 from agenttrace.redaction.remarks import is_remark
 
@@ -239,7 +239,7 @@ def hides(rule: NameRule | None, name: str, value: Any) -> bool:
             and not _is_route(rule, value)
             and not _is_way_to_log_in(rule, value)
             and not ("authorization" in rule.words and "amount" in value)
-            and not is_other_thing("token" in rule.words, value)
+            and not ("token" in rule.words and describes_token(value))
             and not (name.lower() == "cookies" and all(type(item) is int for item in value.values()))
             and not is_package(value)
             and not (value and all(type(item) is str and is_remark(item) for item in value.values()))
