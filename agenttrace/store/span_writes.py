@@ -133,8 +133,11 @@ def caused_by_value(error: BaseException) -> bool:
 
 def _insert_spans(db: sqlite3.Connection, functions: FunctionIds, spans: Sequence[Span | SpanRow]) -> None:
     traces = _trace_numbers(db, spans)
-    flat = flat_rows(spans, traces, functions.cached, lambda span: functions.number(db, span), _NOTHING)
-    insert_many(db, _INSERT_SPANS, len(SPAN_COLUMNS), flat)
+    most = _ROWS_PER_STATEMENT[0]
+    for start in range(0, len(spans), most):  # a list of all values would be large, and copied
+        part = spans[start : start + most]
+        flat = flat_rows(part, traces, functions.cached, lambda span: functions.number(db, span), _NOTHING)
+        insert_many(db, _INSERT_SPANS, len(SPAN_COLUMNS), flat)
 
 
 def _quarantine(db: sqlite3.Connection, span: Any, reason: BaseException) -> None:
@@ -183,7 +186,7 @@ def _trace_numbers(db: sqlite3.Connection, spans: Sequence[Span | SpanRow]) -> M
             numbers[texts[text]] = number
     roots_of_stored_traces = roots.keys() & numbers.keys()
     new = {text: key for text, key in texts.items() if key not in numbers}
-    _add_traces(db, new, highest, firsts, roots, numbers)
+    _add_traces(db, new, highest, firsts, roots, numbers, len(spans))
     for key in roots_of_stored_traces:
         root = roots[key]
         db.execute(
@@ -207,6 +210,7 @@ def _add_traces(
     firsts: Mapping[int, Span],
     roots: Mapping[int, Span],
     numbers: dict[int, int],
+    spans: int,
 ) -> None:
     if not new:
         return
@@ -224,7 +228,7 @@ def _add_traces(
             start,
             _NOTHING if customer is None else customer,
         )
-    insert_many(db, _INSERT_TRACES, 6, flat)
+    insert_many(db, _INSERT_TRACES, 6, flat, at_once=_SPANS_FOR_A_TEXT * len(new) <= spans)
 
 
 def _customer(root: Span) -> str | None:
@@ -234,25 +238,30 @@ def _customer(root: Span) -> str | None:
 
 # Each statement gives the interpreter lock away, and beside a busy traced thread the writer waits up to 5 ms
 # to get it back: so few statements, as long as SQLite's limit of values allows. Each size is half of the one
-# before: any number of rows up to 3,200 takes eight statements at most, and their texts are few enough to be
-# kept. 25 rows of the widest table stay below the oldest such limit, 999 values.
-_ROWS_PER_STATEMENT = (3_200, 1_600, 800, 400, 200, 100, 50, 25)
+# before: any number of rows up to 6,400 takes nine statements at most, and their texts are few enough to be
+# kept. 25 rows of the widest table stay below the oldest such limit, 999 values. Of larger ones, which some
+# builds of SQLite allow, each row takes longer.
+_ROWS_PER_STATEMENT = (6_400, 3_200, 1_600, 800, 400, 200, 100, 50, 25)
+
+_SPANS_FOR_A_TEXT = 20
+"""Where so many spans come with each new trace, what a text for just so many traces takes is not felt."""
 
 
-def insert_many(db: sqlite3.Connection, statement: str, width: int, flat: list[Any]) -> None:
+def insert_many(
+    db: sqlite3.Connection, statement: str, width: int, flat: list[Any], *, at_once: bool = False
+) -> None:
     """Run ``statement`` (up to its VALUES) for rows of `width` columns that lie end to end in `flat`.
 
-    The last column is NULL where `flat` has `_NOTHING`.
+    The last column is NULL where `flat` has `_NOTHING`. `at_once` takes as few statements as can be, and
+    SQLite has to read the text of one that it has not had yet.
     """
-    most = db.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER)
+    most = db.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER) // width
     start = 0
-    for rows in _ROWS_PER_STATEMENT:
+    for rows in (most,) if at_once else _ROWS_PER_STATEMENT:
         size = rows * width
-        if size > most:
-            continue
-        text = _statement(statement, rows, width)
-        while len(flat) - start >= size:
-            db.execute(text, flat[start : start + size])
+        while rows <= most and len(flat) - start >= size:
+            part = flat if len(flat) == size else flat[start : start + size]
+            db.execute(_statement(statement, rows, width), part)
             start += size
     rest = flat[start:]
     if rest:

@@ -25,11 +25,8 @@ from agenttrace.tracing.delivery import Delivery
 from agenttrace.tracing.flush_result import FlushResult, NotStored
 from agenttrace.tracing.freeze import Frozen, shortened
 from agenttrace.tracing.process_end import LEFT, Patience, of_a_child, of_this_process, say_lost, wait_at_end
+from agenttrace.tracing.queue_limit import MAX_QUEUED, lowered
 from agenttrace.tracing.record import OFF, Scope
-
-MAX_QUEUED = 200_000
-"""Records that may wait, about 60 MB of small ones, as many bytes as heavy values may take. Further ones are
-dropped and counted."""
 
 MAX_WEIGHT = 64 * 1024 * 1024
 """Bytes of heavy values that may wait. Further values are replaced by a mark and counted; the span stays."""
@@ -69,7 +66,7 @@ class Pipeline:
         self.senders = senders
         self._send_to = send_to
         self.redaction = redaction or Redaction()
-        self.limit = limit
+        self.limit = self._most = limit
         self.limits = limits
         self.queue: deque[Any] = deque()
         self.closed = False
@@ -186,13 +183,15 @@ class Pipeline:
             follow_clock()
             while queue or delivery.pending:
                 if not delivery.pending:
+                    if len(queue) >= self.limit:
+                        self.limit = lowered(self.limit)  # for traces that begin from now on
                     weight = delivery.take(queue, Barrier)  # meanwhile callers add to ours
                     self.weight = max(self.weight - weight, 0)
                 if not delivery.deliver():
                     return RETRY_SECONDS
                 if queue and type(queue[0]) is Barrier:
                     queue.popleft().open()
-            self.weight = 0
+            self.weight, self.limit = 0, self._most
         finally:
             self._storing.give_back(holder)
         return POLL_SECONDS if busy else IDLE_SECONDS

@@ -40,6 +40,13 @@ def test_a_batch_takes_six_statements(store):
     assert len(statements(store, Batch([span(3, n) for n in range(1, 11)]))) <= 6
 
 
+def test_a_large_batch_takes_few_and_its_traces_one(store):
+    texts = statements(store, Batch([span(2 + n // 99, n) for n in range(28_800)]))
+    assert sum("INTO traces" in text for text in texts) == 1
+    assert sum("INTO span_rows" in text for text in texts) <= 9
+    assert len(texts) <= 14
+
+
 def test_a_batch_of_any_size_takes_few_more(store):
     for size in (1, 19, 21, 999, 3_199):
         assert len(statements(store, Batch([span(size + 9, n) for n in range(1, size + 1)]))) <= 5 + 8
@@ -61,12 +68,13 @@ def test_a_span_that_cannot_be_stored_costs_none_of_its_neighbours(store):
 
 @pytest.mark.parametrize("rows", [0, 1, 19, 20, 21, 49, 50, 3_199, 3_200, 3_201, 7_000])
 @pytest.mark.parametrize("most", [999, 32_766])
-def test_every_row_is_inserted_once_and_in_order(rows, most):
+@pytest.mark.parametrize("at_once", [False, True])
+def test_every_row_is_inserted_once_and_in_order(rows, most, at_once):
     db = sqlite3.connect(":memory:")
     db.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, most)
     db.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a, b)")
     flat = [value for row in range(rows) for value in (row, str(row))]
-    insert_many(db, "INSERT INTO t (a, b) VALUES ", 2, flat)
+    insert_many(db, "INSERT INTO t (a, b) VALUES ", 2, flat, at_once=at_once)
     assert db.execute("SELECT a, b FROM t ORDER BY id").fetchall() == [(n, str(n)) for n in range(rows)]
     db.close()
 

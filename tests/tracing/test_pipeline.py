@@ -24,6 +24,7 @@ from agenttrace.tracing import delivery as delivery_module
 from agenttrace.tracing import pipeline as pipelines
 from agenttrace.tracing.delivery import BATCH, LARGEST_BATCH, Delivery
 from agenttrace.tracing.process_end import Patience
+from agenttrace.tracing.queue_limit import ENOUGH
 
 
 @pytest.fixture
@@ -190,6 +191,25 @@ class TestStore:
         sink.gate.set()
         assert tracer.flush().dropped == {"queue_full": 150}
         assert [span.input["n"] for span in sink.spans] == list(range(-1, 100))
+        tracer.shutdown()
+
+    def test_that_cannot_keep_up_lets_fewer_wait_until_none_does(self, sink):
+        """From a longer queue nothing more is stored, and the garbage collector goes through all of it."""
+        limits = []
+        sink.refuse = lambda span: limits.append(tracer._pipeline.limit)
+        most = ENOUGH + 2 * BATCH
+        tracer = Tracer("test", store=sink, queue_limit=most)
+        work = tracer.observe(lambda n: n)
+        sink.gate.clear()
+        work(-1)
+        until(lambda: not tracer._pipeline.queue)  # the worker has taken it, and is stuck
+        for n in range(most + 5):
+            work(n)
+        assert tracer.stats()["dropped"]["queue_full"] == 5
+        sink.gate.set()
+        assert tracer.flush(60).stored == most + 1
+        assert set(limits) == {most, most - BATCH}
+        assert tracer._pipeline.limit == most
         tracer.shutdown()
 
     def test_that_stalls_has_no_more_heavy_outputs_waiting_than_light_ones(self, sink):
