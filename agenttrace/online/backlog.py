@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -22,6 +22,9 @@ _LEFT = (
     "resume_evaluations finishes it"
 )
 _LOST = "the evaluation was not done when the tracer was shut down, nor could it be kept in the store in time"
+
+
+_OF_EVALUATIONS = ("pending", "scored", "errored", "dropped", "sampled_out", "cancelled")
 
 
 class Counts:
@@ -61,6 +64,11 @@ class Counts:
             "unstored": self.unstored,
             "failed_calls": self.failed_calls,
         }
+
+
+def adds_up(counts: Mapping[str, int]) -> bool:
+    """Returns False for counts that were read while an evaluation went from one to another of them."""
+    return counts["asked"] == sum(counts[name] for name in _OF_EVALUATIONS)
 
 
 class Backlog:

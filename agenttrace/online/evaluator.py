@@ -16,7 +16,7 @@ from agenttrace.core.protocols import Store
 from agenttrace.core.rates import Rule
 from agenttrace.core.span import Span
 from agenttrace.online.alerts import Alert
-from agenttrace.online.backlog import Backlog
+from agenttrace.online.backlog import Backlog, adds_up
 from agenttrace.online.handle import EvaluationHandle
 from agenttrace.online.request import OnResult, Request, key_of_span, make_request, owner_text
 from agenttrace.process.fork_and_exit import at_exit, at_fork, before_executors_end
@@ -46,6 +46,9 @@ _STORING_SECONDS = 30.0
 
 _SPAN_SECONDS = 1.0
 """How long the end of the process waits for the same."""
+
+_LOOKS, _BETWEEN_LOOKS = 20, 0.001
+"""How often counts are read that do not add up, since the worker changes them meanwhile; seconds between."""
 
 _FULL = "the evaluation was dropped: the queue of evaluations is full"
 _SHUT = "the evaluation was dropped: the tracer was shut down"
@@ -302,7 +305,12 @@ class OnlineEvaluator:
 
     def stats(self) -> dict[str, int]:
         """The counts; of the evaluations in ``asked``, each is in exactly one other count of evaluations."""
-        return self.counts.to_dict(len(self.inbox))
+        for _ in range(_LOOKS):
+            counts = self.counts.to_dict(len(self.inbox))
+            if adds_up(counts):
+                break
+            time.sleep(_BETWEEN_LOOKS)
+        return counts
 
     def before_fork(self) -> None:
         """Wait until the worker has made its imports: see `SupervisedThread`."""

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import deque
 from concurrent.futures import CancelledError
 
 import pytest
@@ -94,6 +95,29 @@ def eventually(holds, seconds=60.0):
 def adds_up(counts):
     ends = ("pending", "scored", "errored", "dropped", "sampled_out", "cancelled")
     return counts["asked"] == sum(counts[name] for name in ends)
+
+
+def test_counts_that_are_read_while_an_evaluation_moves_add_up_all_the_same():
+    """The worker counts one that it takes before it is gone from the inbox, so that none is missed."""
+
+    class Moving(deque):
+        seen = 0
+
+        def __len__(self):
+            self.seen += 1
+            return super().__len__() + (self.seen < 3)
+
+    evaluator = OnlineEvaluator(MemoryStore(), "p", flush_spans=lambda timeout: None)
+    evaluator.inbox = Moving()
+    assert adds_up(evaluator.stats())
+    evaluator.close()
+
+
+def test_counts_that_never_add_up_are_told_all_the_same():
+    evaluator = OnlineEvaluator(MemoryStore(), "p", flush_spans=lambda timeout: None)
+    evaluator.counts.asked.add()
+    assert evaluator.stats()["asked"] == 1
+    evaluator.close()
 
 
 def test_the_counts_are_there_before_the_first_evaluation_and_have_the_same_names_after_it(tracer):
