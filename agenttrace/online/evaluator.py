@@ -305,11 +305,12 @@ class OnlineEvaluator:
 
     def stats(self) -> dict[str, int]:
         """The counts; of the evaluations in ``asked``, each is in exactly one other count of evaluations."""
+        counts = self.counts.to_dict(len(self.inbox))
         for _ in range(_LOOKS):
-            counts = self.counts.to_dict(len(self.inbox))
             if adds_up(counts):
                 break
             time.sleep(_BETWEEN_LOOKS)
+            counts = self.counts.to_dict(len(self.inbox))
         return counts
 
     def before_fork(self) -> None:
