@@ -183,10 +183,11 @@ class Pipeline:
             follow_clock()
             while queue or delivery.pending:
                 if not delivery.pending:
-                    if len(queue) >= self.limit:
-                        self.limit = lowered(self.limit)  # for traces that begin from now on
+                    is_full = len(queue) >= self.limit
                     weight = delivery.take(queue, Barrier)  # meanwhile callers add to ours
                     self.weight = max(self.weight - weight, 0)
+                    if is_full:  # traces that begin from now on have the new limit
+                        self.limit = lowered(self.limit, len(delivery.pending))
                 if not delivery.deliver():
                     return RETRY_SECONDS
                 if queue and type(queue[0]) is Barrier:
