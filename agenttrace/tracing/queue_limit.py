@@ -14,11 +14,11 @@ ENOUGH = 2 * LARGEST_BATCH
 _PART = 8
 
 
-def lowered(limit: int, taken: int) -> int:
-    """The limit of a queue that was full when so many records were taken from it, until nothing waits.
+def lowered(limit: int, batch: int) -> int:
+    """The limit of a queue that was full when a batch of so many records was taken from it, until nothing waits.
 
     Where more ends than is stored, a longer queue stores nothing more. But Python's garbage collector goes
     through all that waits, again and again, and stops the app for it. The limit goes down by a part of the
     room that was made, so that recording goes on meanwhile.
     """
-    return max(limit - taken // _PART, min(limit, ENOUGH))
+    return max(limit - batch // _PART, min(limit, ENOUGH))
