@@ -15,7 +15,7 @@ _PART = 8
 
 
 def lowered(limit: int, batch: int) -> int:
-    """The limit of a queue that was full when a batch of so many records was taken from it, until nothing waits.
+    """The limit, until nothing waits, of a queue that was full when a batch of so many records left it.
 
     Where more ends than is stored, a longer queue stores nothing more. But Python's garbage collector goes
     through all that waits, again and again, and stops the app for it. The limit goes down by a part of the
