@@ -16,6 +16,7 @@ from agenttrace.core.errors import MissingDependency, StoreError
 from agenttrace.core.protocols import HasPath, Store, optional
 from agenttrace.otlp_in.remedies import SWITCHES
 from agenttrace.store.damage import damage_of
+from agenttrace.tracing.decorator import enabled_by_environment
 from agenttrace.version import __version__
 
 State = Literal["ok", "note", "problem"]
@@ -84,7 +85,7 @@ def library_checks(environment: Mapping[str, str]) -> Iterator[Check]:
 
 def setting_checks(environment: Mapping[str, str]) -> Iterator[Check]:
     """The environment variables of agenttrace that change what is recorded; no value of a key is shown."""
-    if environment.get("AGENTTRACE_ENABLED", "1").lower() in ("0", "false", "no", "off"):
+    if not enabled_by_environment(environment):
         yield Check("recording", "problem", "AGENTTRACE_ENABLED switches recording off in this environment")
     else:
         yield Check("recording", "ok", "on")

@@ -36,7 +36,6 @@ def health(store: str | None, as_json: bool, as_metrics: bool) -> int:
         try:
             if as_metrics:
                 click.echo(openmetrics(watch), nl=False)
-                return 0
             if path is not None:
                 troubles += file_troubles(path, _TIMEOUT)
                 troubles += sending_troubles(path, _TIMEOUT)
@@ -44,13 +43,13 @@ def health(store: str | None, as_json: bool, as_metrics: bool) -> int:
         finally:
             source.close()
     except StoreError as error:
-        if not troubles:
+        if not troubles or as_metrics:
             raise
         data = unreadable_data(
             [*troubles, Trouble("store", str(error), "see above, and `agenttrace doctor`")]
         )
     if as_json:
         echo_json(data)
-    else:
+    elif not as_metrics:
         show(health_lines(data))
     return 0 if data["ok"] else 1

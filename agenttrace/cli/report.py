@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import click
 
 from agenttrace.cli.run_option import stored_run
@@ -12,6 +10,7 @@ from agenttrace.core.errors import ConfigError, StoreError
 from agenttrace.core.protocols import KeepsWatch, Store, optional
 from agenttrace.core.report import EvaluationReport
 from agenttrace.core.trace import Trace
+from agenttrace.datasets.files import open_private
 from agenttrace.viewer.people import SHOWN_WORDS
 from agenttrace.viewer.reads import Reads
 from agenttrace.viewer.report import run_report, trace_report
@@ -35,16 +34,11 @@ def report(what: str, store: str | None, against: str | None, output: str, no_va
     finally:
         source.close()
     try:
-        with open(output, "w", encoding="utf-8", opener=_private) as file:
+        with open(output, "w", encoding="utf-8", opener=open_private) as file:
             file.write(html)
     except OSError as error:
         raise ConfigError(f"cannot write {output}: {error.strerror}") from None
     click.echo(f"{output}: {len(html.encode()) / 1000:.0f} KB")
-
-
-def _private(path: str, flags: int) -> int:
-    """Open a file; a new one is for this user alone, as the store is."""
-    return os.open(path, flags, 0o600)
 
 
 def _html(source: Store, what: str, against: str | None, *, values: bool) -> str:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
+from agenttrace.cli.asking import agreed
 from agenttrace.cli.run_option import HELP, stored_run
 from agenttrace.cli.store_option import store_option, store_to_read
 from agenttrace.reports.text import safe_line
@@ -23,10 +22,9 @@ def runs_delete(run: str, traces: bool, yes: bool, store: str | None) -> None:
         stored = stored_run(source, run)
         ids = {result["trace_id"] for result in stored["results"]} - {None} if traces else set()
         what = f"run {stored['run_id'][:12]} ({safe_line(stored['name'])}, {len(stored['results'])} results)"
-        if not yes and not sys.stdin.isatty():
-            raise click.UsageError(f"there is nobody to ask whether to delete {what}; give --yes")
-        if not yes:
-            click.confirm(f"delete {what}?", abort=True)
+        if not yes and not agreed(f"delete {what}?"):
+            click.echo("nothing was deleted", err=True)
+            return
         source.delete_run(stored["run_id"])
         deleted = sum(source.delete_trace(trace_id) for trace_id in ids)
     finally:

@@ -16,6 +16,7 @@ from agenttrace.core.jsonable import jsonable, to_json
 from agenttrace.core.protocols import Store
 from agenttrace.core.query import Query
 from agenttrace.core.trace import Trace
+from agenttrace.datasets.files import open_private
 from agenttrace.exporters.otlp_encoding import encode
 from agenttrace.exporters.otlp_request import resource_from_environment, trace_request
 from agenttrace.reports.tree import count_text
@@ -57,7 +58,7 @@ def traces_export(store: str | None, query: Query, form: str, path: str | None) 
             _WRITERS[form](count, source, sys.stdout.buffer)
         else:
             try:
-                with open(path, "wb") as file:
+                with open(path, "wb", opener=open_private) as file:
                     _WRITERS[form](count, source, file)
             except OSError as error:
                 raise ConfigError(f"cannot write {path}: {error.strerror or error}") from None

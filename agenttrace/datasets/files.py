@@ -84,6 +84,11 @@ def write_text(path: Path, text: str, *, is_private: bool = False) -> None:
     _replace(path, text.encode(), _private_mode(path) if is_private else None)
 
 
+def open_private(path: str, flags: int) -> int:
+    """An ``opener`` of files: a new one is for this user alone, as a store is."""
+    return os.open(path, flags, 0o600)
+
+
 def _private_mode(path: Path) -> int:
     try:
         return path.stat().st_mode

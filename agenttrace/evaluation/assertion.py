@@ -222,7 +222,9 @@ def _with_gates(
     require = lines[0] if len(lines) == 1 else lines or None
     gates = {"require": require, "baseline": None if before is None else before.label}
     gates = {name: gate for name, gate in gates.items() if gate is not None}
-    return {**(metadata or {}), **gates} if gates else metadata
+    if not gates or not isinstance(metadata or {}, Mapping):
+        return metadata  # the run refuses what is none
+    return {**(metadata or {}), **gates}
 
 
 def warn_of_vacuous_guards(report: EvaluationReport) -> None:

@@ -22,6 +22,10 @@ _UNITS = {
 _FACTORS = {"cent": 0.01, "cents": 0.01, "minute": 60, "minutes": 60, "hour": 3600, "hours": 3600}
 
 
+_BETWEEN = re.compile(r"(?<!\d),|,(?!\d{3}\b)")
+"""A comma between two limits: any but one among the digits of a number, as in 50,000."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limit:
     """One part of a budget: an `amount` of ``usd``, ``tokens`` or ``seconds``, and how it was written."""
@@ -48,7 +52,7 @@ class Budget:
         """
         if not isinstance(text, str):
             raise ConfigError(f"budget is a text such as '2 usd' or '2 usd, 10 minutes', got {text!r}")
-        limits = tuple(_limit(part.strip(), text) for part in re.split(r",\s*(?!\d{3}\b)", text))
+        limits = tuple(_limit(part.strip(), text) for part in re.split(_BETWEEN, text))
         kinds = [limit.kind for limit in limits]
         if len(set(kinds)) < len(kinds):
             raise ConfigError(f"budget has two limits of one kind, got {text!r}; give each once")
@@ -63,6 +67,8 @@ def _limit(part: str, text: str) -> Limit:
     if unit not in _UNITS:
         hint = did_you_mean(unit, _UNITS) if unit else "; write a unit: usd, tokens or minutes"
         raise ConfigError(f"budget has no unit {unit!r}{hint}, got {text!r}")
+    if part.startswith("$") and _UNITS[unit] != "usd":
+        raise ConfigError(f"budget has dollars and {unit} in one limit, got {text!r}")
     amount = float(match[1].replace(",", "").replace("_", "")) * _FACTORS.get(unit, 1)
     if amount <= 0:
         raise ConfigError(f"budget is an amount above 0, got {text!r}")

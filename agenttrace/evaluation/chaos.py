@@ -37,7 +37,7 @@ WRITE = "write"
 """The tag of tools with side effects."""
 
 MOST_RUNS = 500
-"""Runs of one `chaos`."""
+"""Runs of one `chaos`: each fault alone, and of sets of them as many as are left."""
 
 ChaosOutcome = Literal["recovered", "failed_softly", "did_harm", "cannot_be_told"]
 """*recovered*: all scorers pass; *failed_softly*: the agent raised, or the calls are not those expected;
@@ -140,11 +140,13 @@ def chaos(
         raise ConfigError(f"the agent does not pass without a fault: {baseline.why}")
     results = runner.run([(fault,) for fault in faults])
     breaks = next((result for result in results if result.outcome in _BROKEN), None)
+    left = max(MOST_RUNS - len(results), 0)
     for size in range(2, most + 1):
         if breaks is not None:
             break
         sets = [each for each in combinations(faults, size) if len({fault.tool for fault in each}) == size]
-        tried = runner.run(sets[: MOST_RUNS - len(results)])
+        tried = runner.run(sets[:left])
+        left -= len(tried)
         breaks = next((result for result in tried if result.outcome in _BROKEN), None)
     return ChaosReport(tuple(results), breaks)
 

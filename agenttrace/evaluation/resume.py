@@ -57,11 +57,13 @@ def earlier_run(
     model: str | None,
     trials: int,
     redaction: Redaction,
+    one_by_one: bool,
 ) -> Earlier:
     """Find a stored run and what of it stays.
 
     An example that is new or has changed since is run, one that is gone is left out; both are logged. A
-    result stays whatever its outcome is, but *not_run*; unless its trace did not reach the store.
+    result stays whatever its outcome is, but *not_run*; unless its trace did not reach the store. Of trials
+    that follow one after the other (`one_by_one`) none stays behind one that does not.
 
     Raises:
         ConfigError: there is no such run, or its function, the file of that, its scorers, model or trials
@@ -83,11 +85,20 @@ def earlier_run(
         result = _result(row, examples[position], facts.get("function") is not None, redaction)
         if result is not None and _is_whole(result, store):
             results[position, trial - 1] = changed(result, position=position, trials=trials)
+    if one_by_one:
+        results = {place: results[place] for place in _in_a_row(results)}
     if len(results) < len(rows):
         text = f"run {run['run_id'][:8]} goes on with {len(results)} of its {len(rows)} results: the other"
         text += " examples are gone or have changed, or their traces did not reach the store"
         _warnings.warn(text, text)
     return Earlier(run["run_id"], run["name"], run["started_ns"], run["duration"] or 0.0, results)
+
+
+def _in_a_row(results: Mapping[Place, ScoringResult]) -> Iterator[Place]:
+    """The places of each example's trials from the first one to the last before one that is missing."""
+    for position, trial in sorted(results):
+        if all((position, earlier) in results for earlier in range(trial)):
+            yield position, trial
 
 
 def _check_same(run: Mapping[str, Any], facts: Mapping[str, Any], model: str | None) -> None:

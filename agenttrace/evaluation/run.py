@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict, Unpack
 
 from agenttrace.core.errors import ConfigError, ExpectationError, ScorerError, did_you_mean
@@ -91,7 +92,7 @@ class EvaluationOptions(TypedDict, total=False):
     trials: Trials
     executor: Executor | None
     progress: Progress | None
-    store: Store | None
+    store: str | Path | Store | None
     metadata: Mapping[str, Any] | None
     trials_by: TrialsBy | None
     max_trials: int
@@ -149,7 +150,9 @@ class Evaluation:
         redaction = redaction_for(tracer)
         if (resume := options.get("resume")) is not None:
             wait_for_traces(_recording(tracer))
-            header, engine.earlier = header.resumed(resume, store, chosen, engine.trials, redaction)
+            header, engine.earlier = header.resumed(
+                resume, store, chosen, engine.trials, redaction, one_by_one=engine.settled is not None
+            )
         engine.pool = pool_of(engine.executor, function)
         if engine.pool is not None:
             refuse_elsewhere(engine.simulate)

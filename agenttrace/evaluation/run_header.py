@@ -55,8 +55,10 @@ class RunHeader:
         examples: tuple[Example, ...],
         trials: int,
         redaction: Redaction,
+        *,
+        one_by_one: bool,
     ) -> tuple[RunHeader, Mapping[Place, ScoringResult]]:
-        """That of the run that is gone on with, and the results that it has. Raises as `earlier_run`."""
+        """That of the run that is gone on with, and the results that it has. See `earlier_run`."""
         if self.places is not None:
             raise ConfigError(
                 "resume cannot be used with trials_by: a stored run has lost which example was which"
@@ -70,6 +72,7 @@ class RunHeader:
             model=self.model,
             trials=trials,
             redaction=redaction,
+            one_by_one=one_by_one,
         )
         header = replace(
             self,

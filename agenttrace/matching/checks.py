@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from fnmatch import fnmatchcase
 from typing import Any
 
 from agenttrace.core.errors import ScorerError
@@ -13,6 +12,7 @@ from agenttrace.core.trace import Trace
 from agenttrace.expectations.expectation import Expectation, Severity
 from agenttrace.expectations.reading import has_failed
 from agenttrace.matching.repeats import Repeats
+from agenttrace.matching.selection import Selection
 from agenttrace.matching.spending import Measure, spent_within
 
 
@@ -46,14 +46,19 @@ class Check:
 class Subject:
     """What is examined: all attempts in scope, those that count, the trace, the known tools' names.
 
-    `scope_is_empty`: the run has no such agent, or no such turn.
+    `selection` knows the tools' other names. `scope_is_empty`: the run has no such agent, or no such turn.
     """
 
     attempts: Sequence[ToolCall]
     calls: Sequence[ToolCall]
     trace: Trace | None
     names: frozenset[str]
+    selection: Selection
     scope_is_empty: bool = False
+
+    def fits(self, tool: str, glob: str) -> bool:
+        """Whether a constraint's name or glob is one of a tool."""
+        return self.selection.is_named(tool, glob)
 
 
 def check_constraints(expectation: Expectation, subject: Subject) -> tuple[Check, ...]:
@@ -98,12 +103,12 @@ def _violation(name: str, wanted: str, offenders: Sequence[ToolCall], *, vacuous
 
 def _is_unknown(glob: str, subject: Subject) -> bool:
     """Whether the known tools include none of such a name; False where no tools are known."""
-    return bool(subject.names) and not any(fnmatchcase(name, glob) for name in subject.names)
+    return bool(subject.names) and not any(subject.fits(name, glob) for name in subject.names)
 
 
 def _never(expectation: Expectation, subject: Subject) -> Iterator[Check]:
     for glob in expectation.never:
-        offenders = [call for call in subject.attempts if fnmatchcase(call.name, glob)]
+        offenders = [call for call in subject.attempts if subject.fits(call.name, glob)]
         yield _violation("never", f"never {glob}", offenders, vacuous=_is_unknown(glob, subject))
 
 
@@ -111,7 +116,7 @@ def _only(expectation: Expectation, subject: Subject) -> Iterator[Check]:
     globs = expectation.only
     if globs is not None:
         offenders = [
-            call for call in subject.attempts if not any(fnmatchcase(call.name, glob) for glob in globs)
+            call for call in subject.attempts if not any(subject.fits(call.name, glob) for glob in globs)
         ]
         yield _violation("only", f"only {', '.join(globs) or 'no tool'}", offenders)
 
@@ -126,7 +131,7 @@ def _max_calls(expectation: Expectation, subject: Subject) -> Iterator[Check]:
 
 def _at_most(expectation: Expectation, subject: Subject) -> Iterator[Check]:
     for glob, most in expectation.at_most.items():
-        calls = [call for call in subject.calls if fnmatchcase(call.name, glob)]
+        calls = [call for call in subject.calls if subject.fits(call.name, glob)]
         beyond = _indexes(calls[most:])
         yield Check(
             "at_most",
@@ -140,19 +145,19 @@ def _at_most(expectation: Expectation, subject: Subject) -> Iterator[Check]:
 
 def _at_least(expectation: Expectation, subject: Subject) -> Iterator[Check]:
     for glob, least in expectation.at_least.items():
-        count = sum(fnmatchcase(call.name, glob) for call in subject.calls)
+        count = sum(subject.fits(call.name, glob) for call in subject.calls)
         yield Check("at_least", count >= least, f"at least {least} × {glob}", f"{count} × {glob}")
 
 
 def _before(expectation: Expectation, subject: Subject) -> Iterator[Check]:
     for first, second in expectation.before:
         calls = subject.calls
-        start = next((n for n, call in enumerate(calls) if fnmatchcase(call.name, first)), None)
-        firsts = [call for call in calls if call.window is not None and fnmatchcase(call.name, first)]
+        start = next((n for n, call in enumerate(calls) if subject.fits(call.name, first)), None)
+        firsts = [call for call in calls if call.window is not None and subject.fits(call.name, first)]
         early = [
             call
             for call in calls[:start]
-            if fnmatchcase(call.name, second) and not any(are_unordered(call, other) for other in firsts)
+            if subject.fits(call.name, second) and not any(are_unordered(call, other) for other in firsts)
         ]
         yield _violation("before", f"{first} before {second}", early, vacuous=_is_unknown(second, subject))
 

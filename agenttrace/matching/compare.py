@@ -149,7 +149,7 @@ def _checks(
     if expectation.is_path_only:
         return ()
     names = known_names(known_tools, attempts, trace, selection)
-    return check_constraints(expectation, Subject(attempts, calls, trace, names, scope_is_empty))
+    return check_constraints(expectation, Subject(attempts, calls, trace, names, selection, scope_is_empty))
 
 
 def _with_defaults(

@@ -100,6 +100,13 @@ class Selection:
         """The name that a name stands for."""
         return self.names.get(name, name)
 
+    def is_named(self, tool: str, glob: str) -> bool:
+        """Whether a glob, or a name, fits a tool: its normal name, or another one that stands for that."""
+        normal = self.name_of(tool)
+        return fnmatchcase(normal, glob) or any(
+            fnmatchcase(other, glob) for other, own in self.names.items() if own == normal
+        )
+
     def calls(self, calls: Sequence[ToolCall]) -> Sequence[ToolCall]:
         """The calls that are compared, in order, under their normal names, with all their attempts."""
         if self.is_everything:
@@ -131,8 +138,7 @@ class Selection:
         """Whether the expected tool is compared; it is read both ways where nothing says its tags."""
         if self.tools is None:
             return True
-        normal = self.name_of(name)
-        if any(not tool.startswith(TAG) and fnmatchcase(normal, tool) for tool in self.tools):
+        if any(not tool.startswith(TAG) and self.is_named(name, tool) for tool in self.tools):
             return True
         tags = {tool[len(TAG) :] for tool in self.tools if tool.startswith(TAG)}
         if not tags:
@@ -175,7 +181,7 @@ def _tool_matches(tool: str, call: ToolCall, selection: Selection) -> bool:
     if tool.startswith(TAG):
         known = tags_of(call) if is_tagged(call) else selection.kinds.get(selection.name_of(call.name), ())
         return has_tag(known, tool[len(TAG) :])
-    return fnmatchcase(selection.name_of(call.name), tool)
+    return selection.is_named(call.name, tool)
 
 
 def has_tag(tags: Iterable[str], wanted: str) -> bool:

@@ -33,7 +33,8 @@ class Counts:
     `asked` is the sum of pending, scored, errored, dropped, sampled_out and cancelled. Of the pending, `left`
     are those that a later process has to do. `unstored` counts scores that the store refused, `failed_calls`
     callbacks and alerts that failed. Each `Counter` may be used by several threads without a lock; only the
-    worker changes the other numbers.
+    worker changes the other numbers, but for `weight`, which is approximate across threads, and set right
+    whenever nothing waits.
     """
 
     def __init__(self) -> None:
@@ -41,12 +42,12 @@ class Counts:
         self.dropped = Counter()
         self.sampled_out = Counter()
         self.left = Counter()
+        self.cancelled = Counter()
         self.waiting = 0
         self.running = 0
         self.callbacks_running = 0
         self.scored = 0
         self.errored = 0
-        self.cancelled = 0
         self.unstored = 0
         self.failed_calls = 0
         self.weight = 0
@@ -60,7 +61,7 @@ class Counts:
             "errored": self.errored,
             "dropped": self.dropped.value(),
             "sampled_out": self.sampled_out.value(),
-            "cancelled": self.cancelled,
+            "cancelled": self.cancelled.value(),
             "unstored": self.unstored,
             "failed_calls": self.failed_calls,
         }
@@ -108,8 +109,8 @@ class Backlog:
     def leave_inbox(self) -> None:
         """Leave what no worker has taken to a later process."""
         requests = list(self._take_inbox())
-        for _ in requests:
-            self.counts.left.add()
+        for request in requests:
+            (self.counts.cancelled if request.handle.done() else self.counts.left).add()
         self._leave(requests, keep=True)
 
     def drop_inbox(self, why: str) -> None:
@@ -146,14 +147,14 @@ class Backlog:
     def save(self, requests: Sequence[Request], owner: str | None) -> BaseException | None:
         """Write requests, redacted, to the store; where that fails, one by one: a bad one stops no other.
 
-        Sets `saved` on each request that was written; one that was saved before is not written again. Returns
-        the last error, or None where all were written.
+        One that was cancelled meanwhile is not written. Sets `saved` on each request that was; one that was
+        saved before is not written again. Returns the last error, or None where all were written.
         """
         rows: list[tuple[Request, dict[str, Any]]] = []
         failure: BaseException | None = None
         for request in requests:
             try:
-                if not request.saved:
+                if not request.saved and not request.handle.done():
                     data = request.to_data(owner)
                     data["example"] = redacted_example(data["example"], self.redaction)
                     rows.append((request, data))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -43,7 +43,8 @@ class RateWatch:
     """Looks at rules and says which are broken: each once, until it has held again.
 
     Of several processes with the same rule one tells, as long as the store has leases. `check` is called on
-    one thread at a time.
+    one thread at a time. `pause` is how many seconds lie between two looks, None where there is nothing to
+    look at.
     """
 
     def __init__(self, rules: Sequence[Rule], store: Store, project: str, holder: str) -> None:
@@ -54,49 +55,55 @@ class RateWatch:
         self._holder = holder
         self._broken: set[str] = set()
         self._spans: deque[tuple[int, int, int]] = deque()
-        self._again_at = 0.0
+        self.pause: float | None = None
+        if self.rules and self._watch is not None:
+            shortest = min(rule.seconds for rule in self.rules)
+            self.pause = min(max(shortest / _OFTEN, _LEAST_PAUSE), _LONGEST_PAUSE)
 
-    @property
-    def due(self) -> bool:
-        """Whether it is time to look."""
-        return bool(self.rules) and self._watch is not None and time.monotonic() >= self._again_at
-
-    def check(self, now_ns: int | None = None) -> list[RateAlert]:
+    def check(self, now_ns: int | None = None) -> Iterator[RateAlert]:
         """The rules that are broken and of which nobody was told.
 
+        One that cannot be looked at keeps no other from being told; it is looked at again the next time.
+
         Raises:
-            StoreError: the store cannot be read.
+            Exception: the store cannot be read, in the end, when all rules were looked at.
         """
         now = time.time_ns() if now_ns is None else now_ns
-        shortest = min((rule.seconds for rule in self.rules), default=_LONGEST_PAUSE)
-        pause = min(max(shortest / _OFTEN, _LEAST_PAUSE), _LONGEST_PAUSE)
-        self._again_at = time.monotonic() + pause
-        alerts = []
+        failure: Exception | None = None
         for rule in self.rules:
-            since = now - int(rule.seconds * 1e9)
-            measured = self._measured(rule, since, now)
-            if not rule.is_broken(measured):
-                self._recovered(rule)
-            elif self._may_tell(rule):
-                alerts.append(
-                    RateAlert(
-                        rule=rule.label,
-                        project=self._project,
-                        value=measured.value,
-                        cases=measured.cases,
-                        window=rule.window,
-                        since_ns=since,
-                    )
-                )
-        return alerts
+            try:
+                alert = self._looked_at(rule, now)
+            except Exception as error:  # choke-point: whatever a store raises
+                failure = failure or error
+                continue
+            if alert is not None:
+                yield alert
+        if failure is not None:
+            raise failure
+
+    def _looked_at(self, rule: Rule, now: int) -> RateAlert | None:
+        since = now - int(rule.seconds * 1e9)
+        measured = self._measured(rule, since, now)
+        if not rule.is_broken(measured):
+            self._recovered(rule)
+            return None
+        if not self._may_tell(rule):
+            return None
+        return RateAlert(
+            rule=rule.label,
+            project=self._project,
+            value=measured.value,
+            cases=measured.cases,
+            window=rule.window,
+            since_ns=since,
+        )
 
     def _may_tell(self, rule: Rule) -> bool:
+        # Held as long as the rule is broken, so that a process that begins meanwhile says nothing.
+        is_ours = self._leases is None or self._leases.lease(self._lease(rule), self._holder, rule.seconds)
         is_first = rule.label not in self._broken
         self._broken.add(rule.label)
-        if self._leases is None:
-            return is_first
-        # Held as long as the rule is broken, so that a process that begins meanwhile says nothing.
-        return self._leases.lease(self._lease(rule), self._holder, rule.seconds) and is_first
+        return is_ours and is_first
 
     def _recovered(self, rule: Rule) -> None:
         if rule.label in self._broken:

@@ -39,24 +39,21 @@ class TroubleAlert:
 
 
 class TroubleWatch:
-    """Says which troubles are new. `check` is called on one thread at a time."""
+    """Says which troubles are new. `check` is called on one thread at a time.
+
+    `pause` is how many seconds lie between two looks, None where there is nobody to tell.
+    """
 
     def __init__(self, troubles: Troubles | None, project: str) -> None:
         self._troubles = troubles
         self._project = project
         self._since: dict[str, float] = {}
         self._reported: set[str] = set()
-        self._again_at = 0.0
-
-    @property
-    def due(self) -> bool:
-        """Whether it is time to look."""
-        return self._troubles is not None and time.monotonic() >= self._again_at
+        self.pause = None if troubles is None else PAUSE
 
     def check(self, now: float | None = None) -> list[TroubleAlert]:
         """The troubles of which nobody was told. One that is over is told again when it is back."""
         now = time.monotonic() if now is None else now
-        self._again_at = now + PAUSE
         current = {} if self._troubles is None else {one.cause: one for one in self._troubles()}
         self._since = {cause: self._since.get(cause, now) for cause in current}
         self._reported &= current.keys()

@@ -18,10 +18,11 @@ from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.online.alerts import Alert, log_alert
 from agenttrace.online.backlog import Backlog
-from agenttrace.online.rate_watch import RateAlert, RateWatch
+from agenttrace.online.look import Look
+from agenttrace.online.rate_watch import RateWatch
 from agenttrace.online.request import Request
 from agenttrace.online.results import Results
-from agenttrace.online.trouble_watch import TroubleAlert, Troubles, TroubleWatch
+from agenttrace.online.trouble_watch import Troubles, TroubleWatch
 from agenttrace.process.loop_thread import LoopKeeper
 from agenttrace.process.threads import DaemonExecutor, no_thread_at_the_end
 from agenttrace.scoring.apply import apply_scorer
@@ -64,10 +65,12 @@ class OnlineWorker:
         self._isolation = Isolation(self._threads, self._loops.loop)
         self._results = Results(backlog, exporters, self._isolation, write_scores)
         self._waiting: deque[Request] = deque(unfinished)  # those of a worker that died
-        self._rates = RateWatch(rules, backlog.store, backlog.project, owner)
+        rates = RateWatch(rules, backlog.store, backlog.project, owner)
+        self._rates = Look(rates.check, rates.pause)
         self._alerts = alerts or [log_alert]
         # Without alerts of the user's there is nobody to tell: the log has each trouble already.
-        self._troubles = TroubleWatch(troubles if alerts else None, backlog.project)
+        watch = TroubleWatch(troubles if alerts else None, backlog.project)
+        self._troubles = Look(watch.check, watch.pause)
         counts.waiting, counts.running, counts.callbacks_running = len(unfinished), 0, 0
         self._running: dict[asyncio.Task[None], Request] = {}
         self.stopping = False
@@ -79,6 +82,7 @@ class OnlineWorker:
         finally:
             try:
                 self._take_inbox()
+                self._remove_all_cancelled()
                 saved_keys = [request.key for request in self._unfinished if request.saved and request.key]
                 await self._tick()
                 if saved_keys and self.stopping:
@@ -90,6 +94,8 @@ class OnlineWorker:
         last_tick = time.monotonic()
         while not self.stopping:
             self._take_inbox()
+            if not self._unfinished and not self._backlog.inbox:
+                self._counts.weight = 0
             due = self._take_due()
             if due:
                 await self._begin(due)
@@ -98,9 +104,9 @@ class OnlineWorker:
                 last_tick = now
                 await self._tick()
             if self._rates.due:
-                await self._look_at("rules", self._rates.check)
+                await self._look_at("rules", self._rates)
             if self._troubles.due:
-                await self._look_at("troubles", self._troubles.check)
+                await self._look_at("troubles", self._troubles)
             await self._pause(bool(due))
 
     async def _end(self) -> None:
@@ -145,9 +151,19 @@ class OnlineWorker:
                 self._remove_cancelled(request)
         return due
 
+    def _remove_all_cancelled(self) -> None:
+        """Remove what was cancelled while there was no free place: nobody else looks at it until there is."""
+        waiting: deque[Request] = deque()
+        for request in self._waiting:
+            if request.handle.done():
+                self._remove_cancelled(request)
+            else:
+                waiting.append(request)
+        self._waiting = waiting
+
     def _remove_cancelled(self, request: Request) -> None:
         """Remove a request that was cancelled, here and from the store."""
-        self._counts.cancelled += 1
+        self._counts.cancelled.add()
         self._counts.waiting -= 1
         self._counts.weight -= request.weight
         self._unfinished.pop(request, None)
@@ -237,6 +253,7 @@ class OnlineWorker:
 
     async def _tick(self) -> None:
         """Write scores to the store, and (for a later process) requests that have waited for a tick."""
+        self._remove_all_cancelled()
         if self._results.waiting:
             await self._results.write()
         overdue = time.monotonic() - TICK_SECONDS
@@ -251,12 +268,11 @@ class OnlineWorker:
                 request.save_attempted = True  # where it fails, it is tried again at the end only
             await self._results.call_isolated("pending", self._save, to_save)
 
-    async def _look_at(self, cause: str, check: Callable[[], Sequence[RateAlert | TroubleAlert]]) -> None:
+    async def _look_at(self, cause: str, look: Look) -> None:
         """Tell the alerts what a look finds: a rule that is broken, a trouble of recording."""
-        news: list[RateAlert | TroubleAlert] = []
-        await self._results.call_isolated(cause, lambda: news.extend(check()))
-        for alert in news:
-            await self._results.tell(self._alerts, alert)
+        await self._results.call_isolated(cause, look.look)
+        while look.news:  # also what an earlier look found that took longer than it may
+            await self._results.tell(self._alerts, look.news.popleft())
 
     def _save(self, requests: list[Request]) -> None:
         failure = self._backlog.save(requests, None if self.stopping else self._owner)

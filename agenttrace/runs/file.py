@@ -37,7 +37,11 @@ def write_run(run: Mapping[str, Any], path: str | Path) -> None:
         ConfigError: the file cannot be written.
     """
     try:
-        write_text(Path(path), readable_json(jsonable({_FILE.key: _FILE.version, **run}), indent=1) + "\n")
+        write_text(
+            Path(path),
+            readable_json(jsonable({_FILE.key: _FILE.version, **run}), indent=1) + "\n",
+            is_private=True,
+        )
     except DatasetError as error:
         raise ConfigError(f"the run cannot be written: {error}") from None
 

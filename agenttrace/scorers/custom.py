@@ -162,7 +162,13 @@ def _shown(arguments: Mapping[str, Any]) -> Iterator[Shown]:
 def _parameters(function: Callable[..., Any]) -> list[str]:
     names = []
     for parameter in inspect.signature(function).parameters.values():
-        if parameter.name in _ARGUMENTS:
+        is_needed = parameter.default is parameter.empty or parameter.name in _ARGUMENTS
+        if parameter.kind is parameter.POSITIONAL_ONLY and is_needed:
+            raise ScorerError(
+                f"the scorer function {function!r} takes {parameter.name!r} by position only, and is called "
+                "with names; leave out the /"
+            )
+        if parameter.name in _ARGUMENTS and parameter.kind not in _VARIADIC:
             names.append(parameter.name)
         elif parameter.default is parameter.empty and parameter.kind not in _VARIADIC:
             raise ScorerError(

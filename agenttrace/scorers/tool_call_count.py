@@ -92,7 +92,7 @@ class ToolCallCountScorer(CallScorer):
         vacuous = [
             tool
             for tool, row in details.items()
-            if row["held"] and (empty_scope or (known and tool not in known))
+            if row["held"] and (empty_scope or (known and self.selection.name_of(tool) not in known))
         ]
         return self.scored(value, reason, details, vacuous=vacuous, empty_scope=empty_scope)
 

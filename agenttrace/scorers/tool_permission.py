@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fnmatch import fnmatchcase
 from typing import Any, Unpack
 
 from agenttrace.core.errors import ScorerError
@@ -62,19 +61,21 @@ class ToolPermissionScorer(CallScorer):
             "refused": [call.index for call in refused],
         }
         tools = known_names(run.tools, run.tool_calls, run, self.selection)
-        vacuous = [glob for glob in self.deny if tools and not any(fnmatchcase(tool, glob) for tool in tools)]
+        fits = self.selection.is_named
+        vacuous = [glob for glob in self.deny if tools and not any(fits(tool, glob) for tool in tools)]
         empty_scope = self._empty_scope(run, calls)
         if empty_scope:
             vacuous = [*self.deny, *(f"allow {glob}" for glob in self.allow or ())]
         return self.scored(value, reason, details, vacuous=vacuous, empty_scope=empty_scope)
 
     def _permits(self, tool: str) -> bool:
-        if any(fnmatchcase(tool, glob) for glob in self.deny):
+        fits = self.selection.is_named
+        if any(fits(tool, glob) for glob in self.deny):
             return False
-        return self.allow is None or any(fnmatchcase(tool, glob) for glob in self.allow)
+        return self.allow is None or any(fits(tool, glob) for glob in self.allow)
 
     def _globs(self, word: str, raw: str | Sequence[str]) -> tuple[str, ...]:
         globs = (raw,) if isinstance(raw, str) else tuple(raw)
         if not all(isinstance(glob, str) and glob for glob in globs):
             raise ScorerError(f"{self.name}: {word} holds tools' names and globs, got {raw!r}")
-        return tuple(map(self.selection.name_of, globs))
+        return globs

@@ -11,6 +11,11 @@ from agenttrace.core.protocols import Scorer
 ABSENT: Any = inspect.Parameter.empty
 """In place of a default where an option has none, and of a value that the scorer does not keep."""
 
+OF_CALL_SCORERS: dict[str, Any] = {
+    "agent": None, "attempts": "count", "names": {}, "tools": None, "gate": True,
+}  # fmt: skip
+"""The options that scorers of calls hand on (`CallOptions`), with their defaults."""
+
 _NOT_OPTIONS = frozenset({"self", "options", "args", "kwargs", "name"})
 
 
@@ -23,7 +28,7 @@ def options_of(kind: type) -> tuple[tuple[str, Any], ...]:
         return ()
     options = [(p.name, p.default) for p in parameters if p.name not in _NOT_OPTIONS]
     if any(p.kind is p.VAR_KEYWORD for p in parameters):
-        options += [("agent", None), ("attempts", "count"), ("names", {}), ("tools", None)]
+        options += OF_CALL_SCORERS.items()
     return tuple((name, default) for name, default in options if not name.startswith("_"))
 
 

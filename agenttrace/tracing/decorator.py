@@ -42,9 +42,10 @@ OBSERVED_MARK = "__agenttrace_observed__"
 _IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE: the class of a builtin
 
 
-def enabled_by_environment() -> bool:
+def enabled_by_environment(environment: Mapping[str, str] | None = None) -> bool:
     """Whether ``AGENTTRACE_ENABLED`` leaves recording on (it is on unless 0, false, no or off)."""
-    return os.environ.get("AGENTTRACE_ENABLED", "1").strip().lower() not in ("0", "false", "no", "off")
+    environment = os.environ if environment is None else environment
+    return environment.get("AGENTTRACE_ENABLED", "1").strip().lower() not in ("0", "false", "no", "off")
 
 
 def observe_with(recorder: Recorder, function: Any, options: ObserveOptions) -> Any:

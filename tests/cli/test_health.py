@@ -47,6 +47,26 @@ def test_what_was_lost_in_any_process_is_said_with_its_reason(agenttrace, tmp_pa
     assert "queue_full 9" in ran.out
 
 
+def test_the_metrics_come_with_the_exit_code_of_what_they_tell(agenttrace, tmp_path):
+    class Recorder:
+        def counts(self):
+            return {"queue_full": 9}
+
+    record(tmp_path / "traces.db")
+    store = SQLiteStore(tmp_path / "traces.db")
+    span, recorder = Span(trace_key=9, span_key=1, name="b", span_type="x", start_ns=1), Recorder()
+    store.write(Batch([span], recorder=recorder))
+    store.close()
+    ran = agenttrace("health", "--openmetrics")
+    assert (ran.code, ran.out.endswith("# EOF\n")) == (1, True)
+
+
+def test_recording_that_is_off_is_told_as_recording_reads_it():
+    for value in ("0", "0 ", " Off", "no"):
+        recording, _ = setting_checks({"AGENTTRACE_ENABLED": value})
+        assert recording.state == "problem", value
+
+
 def test_the_metrics_are_those_of_the_page(agenttrace, tmp_path):
     record(tmp_path / "traces.db")
     ran = agenttrace("health", "--openmetrics")

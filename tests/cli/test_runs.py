@@ -1,6 +1,8 @@
 """``agenttrace runs …`` and ``eval run --baseline``: what is printed, how it ends."""
 
 import json
+from io import StringIO
+from pathlib import Path
 
 import pytest
 
@@ -143,6 +145,7 @@ def test_a_run_goes_to_another_store_and_back(agenttrace, store, tmp_path):
     assert agenttrace("runs", "export", "last", "-o", "run.json").code == 0
     other = tmp_path / "other.db"
     assert agenttrace("runs", "import", "run.json", "--store", other).code == 0
+    assert Path("run.json").stat().st_mode & 0o777 == 0o600  # as the store is
     exported, imported = store.run(report.run_id), SQLiteStore(other).run(report.run_id)
     assert imported == exported
     assert agenttrace("runs", "export", "last", "-o", "again.json", "--store", other).code == 0
@@ -218,10 +221,15 @@ def test_a_name_with_control_characters_is_printed_without_effect(agenttrace, st
         assert "a\\x1b[31m\\x07b" in out
 
 
-def test_a_deleted_run_is_gone_and_its_traces_with_it_if_asked(agenttrace, store):
+def test_a_deleted_run_is_gone_and_its_traces_with_it_if_asked(agenttrace, store, monkeypatch):
     kept, gone = run(store, "book"), run(store, "pay")
+    monkeypatch.setattr("sys.stdin", StringIO(""))
     asked = agenttrace("runs", "delete", "last")
     assert (asked.code, "give --yes" in asked.err) == (2, True)
+    assert len(store.runs()) == 2
+    monkeypatch.setattr("sys.stdin", StringIO("n\n"))
+    asked = agenttrace("runs", "delete", "last")
+    assert (asked.code, asked.err.endswith("nothing was deleted\n")) == (0, True)
     assert len(store.runs()) == 2
     assert "and 3 traces" in agenttrace("runs", "delete", gone.run_id, "--traces", "--yes").out
     assert [line.run_id for line in store.runs()] == [kept.run_id]

@@ -266,6 +266,9 @@ class TestTheTextOfABudget:
             ("1.5 hours", [("seconds", 5_400)]),
             ("2 USD, 10 minutes", [("usd", 2), ("seconds", 600)]),
             ("2 usd,10 minutes", [("usd", 2), ("seconds", 600)]),
+            ("2 usd,500 tokens", [("usd", 2), ("tokens", 500)]),
+            ("10 minutes,120 usd", [("seconds", 600), ("usd", 120)]),
+            ("1,000,000 tokens,200 seconds", [("tokens", 1_000_000), ("seconds", 200)]),
             ("90 seconds, 1_000 tokens", [("seconds", 90), ("tokens", 1_000)]),
         ],
     )
@@ -279,6 +282,7 @@ class TestTheTextOfABudget:
             ("two usd", "budget is a text such as"),
             ("-2 usd", "budget is a text such as"),
             (2, "got 2"),
+            ("$2,500 tokens", "dollars and tokens in one limit"),
             ("2", "write a unit"),
             ("2 euro", "no unit 'euro'"),
             ("10 minuts", "did you mean 'minutes'"),

@@ -105,6 +105,19 @@ def test_trials_that_go_on_until_they_are_settled_go_on_where_they_were(tracer):
     assert {result.trials for result in report} == {4}
 
 
+def test_of_such_trials_none_stays_behind_one_whose_trace_is_gone(tracer):
+    options = {"function": tracer.observe(plain), "tracer": tracer, "trials": "auto", "max_trials": 4}
+    with pytest.raises(EvaluationInterrupted) as interruption:
+        run_evaluation(examples("a", "stop"), [Answer()], **options)
+    tracer.flush()
+    first = next(result for result in interruption.value.report if result.trial == 1)
+    assert tracer.store.delete_trace(first.trace_id)
+    report = run_evaluation(examples("a", "stop"), [Answer()], resume="last", **options)
+    assert [(result.position, result.trial) for result in report] == [
+        (p, t) for p in (0, 1) for t in (1, 2, 3, 4)
+    ]
+
+
 def test_an_example_that_changed_since_is_run_again_and_one_that_is_gone_is_left_out(tracer, caplog):
     interrupted(tracer, "a", "b", "gone", "stop")
     changed = [*examples("b", "a", "stop"), Example(input="a", expected_output="another")]

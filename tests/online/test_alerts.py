@@ -1,16 +1,21 @@
 """Alerts: of what is new or back again, of errored judges, of rates over a window."""
 
 import logging
+import threading
 import time
 
 import pytest
 
 from agenttrace import ConfigError, Score, Tracer
 from agenttrace.core.batch import Batch, ScoreRow
+from agenttrace.core.errors import StoreError
 from agenttrace.core.rates import CostLimit, DroppedShare, ErroredShare, Rate
 from agenttrace.core.span import Span
 from agenttrace.core.watch import WriterState
+from agenttrace.online import results
 from agenttrace.online.alerts import every
+from agenttrace.online.evaluator import OnlineEvaluator
+from agenttrace.online.look import Look
 from agenttrace.online.rate_watch import RateWatch
 from agenttrace.scorers import ContainsScorer
 from agenttrace.store import MemoryStore, SQLiteStore
@@ -141,14 +146,14 @@ def test_a_rate_below_its_limit_is_told_once_until_it_has_recovered(store):
     rule = Rate("Faithfulness", below=0.8, window="1h", at_least=4)
     looking = watch(store, rule)
     store_scores(store, 1, 0, 0)
-    assert looking.check() == []  # too few
+    assert [*looking.check()] == []  # too few
     store_scores(store, 1)
     (alert,) = looking.check()
     assert (alert.value, alert.cases, alert.window) == (0.5, 4, "1h")
     assert str(alert) == "Faithfulness passed below 0.8 over 1h: 0.5 of 4 in project shop"
-    assert looking.check() == []
+    assert [*looking.check()] == []
     store_scores(store, *[1] * 6)
-    assert looking.check() == []  # 8 of 10: it holds
+    assert [*looking.check()] == []  # 8 of 10: it holds
     store_scores(store, *[0] * 3)
     assert [alert.cases for alert in looking.check()] == [13]
 
@@ -156,22 +161,99 @@ def test_a_rate_below_its_limit_is_told_once_until_it_has_recovered(store):
 def test_what_is_older_than_the_window_does_not_count(store):
     store_scores(store, 0, 0, 0)
     looking = watch(store, Rate("Faithfulness", below=0.8, window="1h", at_least=1))
-    assert looking.check(time.time_ns() + 2 * HOUR) == []
-    assert len(looking.check()) == 1
+    assert [*looking.check(time.time_ns() + 2 * HOUR)] == []
+    assert len([*looking.check()]) == 1
 
 
 def test_of_two_processes_with_one_rule_one_tells(store):
     store_scores(store, 0, 0, 0)
     rule = Rate("Faithfulness", below=0.8, at_least=1)
     first, second = watch(store, rule), watch(store, rule, holder="two")
-    assert [len(first.check()), len(second.check()), len(first.check()), len(second.check())] == [1, 0, 0, 0]
+    looks = [[*one.check()] for one in (first, second, first, second)]
+    assert [*map(len, looks)] == [1, 0, 0, 0]
+
+
+class Locked(MemoryStore):
+    """Its traces cannot be counted until the lock is gone."""
+
+    locked = True
+
+    def trace_counts(self, **choice):
+        if self.locked:
+            raise StoreError("database is locked")
+        return super().trace_counts(**choice)
+
+    def trace_cost(self, **choice):
+        return 6.0
+
+
+def test_a_rule_that_cannot_be_looked_at_keeps_no_other_from_being_told():
+    store = Locked()
+    store_scores(store, 0, 0, 0)
+    store.write(Batch([Span(trace_key=5, span_key=1, name="a", project="shop", start_ns=time.time_ns())]))
+    looking = watch(store, CostLimit(above=5), Rate("Faithfulness", below=0.8, at_least=1))
+    look = Look(looking.check, looking.pause)
+    with pytest.raises(StoreError):
+        look.look()
+    assert [alert.rule for alert in look.news] == ["Faithfulness passed below 0.8 over 1h"]
+    store.locked = False
+    assert [alert.value for alert in looking.check()] == [6.0]  # and it is told when it can be
+
+
+def test_a_rule_whose_lease_could_not_be_asked_for_is_told_the_next_time():
+    class NoLease(MemoryStore):
+        refuse = True
+
+        def lease(self, *args):
+            if self.refuse:
+                raise StoreError("database is locked")
+            return super().lease(*args)
+
+    store = NoLease()
+    store_scores(store, 0, 0, 0)
+    looking = watch(store, Rate("Faithfulness", below=0.8, at_least=1))
+    with pytest.raises(StoreError):
+        [*looking.check()]
+    store.refuse = False
+    assert len([*looking.check()]) == 1
+
+
+def test_what_a_look_finds_that_takes_longer_than_it_may_is_told_all_the_same(monkeypatch):
+    """And no other look is begun meanwhile."""
+    monkeypatch.setattr(results, "CALL_SECONDS", 0.1)
+    looks, done = [], threading.Event()
+
+    class Slow(MemoryStore):
+        def score_counts(self, **choice):
+            looks.append(done.is_set())
+            done.wait(60)
+            return super().score_counts(**choice)
+
+    store = Slow()
+    store_scores(store, 0, 0, 0)
+    heard = []
+    rule = Rate("Faithfulness", below=0.8, at_least=1, window="20s")
+    evaluator = OnlineEvaluator(
+        store, "shop", flush_spans=lambda timeout: None, rules=[rule], alerts=[heard.append]
+    )
+    evaluator.watch()
+    end = time.monotonic() + 60
+    while not looks and time.monotonic() < end:
+        time.sleep(0.01)
+    time.sleep(1.5)  # longer than the pause between two looks
+    assert (looks, heard) == ([False], [])
+    done.set()
+    while not heard and time.monotonic() < end:
+        time.sleep(0.01)
+    assert [alert.cases for alert in heard] == [3]
+    evaluator.close(0.1)
 
 
 def test_the_share_of_errored_scores_is_of_all_that_were_to_be_judged(store):
     store_scores(store, 1, None, None, name="Judge")
     (alert,) = watch(store, ErroredShare(above=0.5, at_least=3)).check()
     assert (round(alert.value, 3), alert.cases) == (0.667, 3)
-    assert watch(store, ErroredShare(above=0.5, scorer="Other", at_least=1)).check() == []
+    assert [*watch(store, ErroredShare(above=0.5, scorer="Other", at_least=1)).check()] == []
 
 
 def test_costs_are_those_of_traces_and_judges(store):
@@ -214,7 +296,7 @@ def test_dropped_spans_are_counted_over_all_processes_within_the_window():
 
     store = Counting()
     looking = watch(store, DroppedShare(above=0.1, at_least=10))
-    assert looking.check(0) == []
+    assert [*looking.check(0)] == []
     store.counts = ({"written": 180}, {"written": 0, "queue_full": 20})
     (alert,) = looking.check(HOUR // 2)
     assert (alert.value, alert.cases) == (0.2, 100)

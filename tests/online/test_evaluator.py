@@ -97,6 +97,52 @@ def adds_up(counts):
     return counts["asked"] == sum(counts[name] for name in ends)
 
 
+def test_what_was_cancelled_while_all_places_were_taken_is_done_by_no_later_process(tmp_path):
+    go, asked = threading.Event(), []
+
+    class Waits:
+        name, threshold = "Waits", 0.5
+
+        def score(self, example, trace):
+            asked.append(example.actual_output)
+            go.wait(60)
+            return Score.of(self.name, 1.0, self.threshold)
+
+    def ends(condition):
+        end = time.monotonic() + 60
+        while not condition() and time.monotonic() < end:
+            time.sleep(0.01)
+        return condition()
+
+    path = tmp_path / "traces.db"
+    tracer = Tracer("p", store=path, drain_seconds=0.0)
+    places = tracer._begin_online().concurrency
+    for number in range(places):
+        tracer.async_evaluate([Waits()], actual_output=f"busy {number}")
+    assert ends(lambda: len(asked) == places)
+    handle = tracer.async_evaluate([Waits()], actual_output="not wanted")
+    assert handle.cancel()
+    assert ends(lambda: tracer.stats()["evaluations"]["cancelled"] == 1)
+    tracer.shutdown()
+    go.set()
+    later = Tracer("p", store=path)
+    assert len(later.resume_evaluations([Waits()])) == places
+    assert later.wait_for_evaluations(60)
+    assert "not wanted" not in asked
+    later.shutdown()
+
+
+def test_what_was_cancelled_before_a_shutdown_is_counted_as_that_and_not_kept():
+    store = MemoryStore()
+    evaluator = OnlineEvaluator(store, "p", flush_spans=lambda timeout: None)
+    evaluator._starting.acquire()  # no worker ever starts
+    evaluator.submit(request := make_request([Length()], {}))
+    assert request.handle.cancel()
+    evaluator.close(0.0)
+    assert (evaluator.stats()["cancelled"], evaluator.stats()["pending"]) == (1, 0)
+    assert store.pending_evaluations("p") == []
+
+
 def test_counts_that_are_read_while_an_evaluation_moves_add_up_all_the_same():
     """The worker counts one that it takes before it is gone from the inbox, so that none is missed."""
 

@@ -66,7 +66,7 @@ class TestAWatch:
         assert watch.check(200.0) == []
 
     def test_has_nothing_to_look_at_where_nobody_is_to_be_told(self):
-        assert not TroubleWatch(None, "shop").due
+        assert TroubleWatch(None, "shop").pause is None
 
 
 def test_a_store_in_memory_is_told_once(tmp_path, at_once, loopback, caplog):

@@ -24,8 +24,19 @@ from agenttrace.scorers import (
     ToolPermissionScorer,
     TrajectoryScorer,
 )
+from agenttrace.scorers.call_scorer import CallOptions
+from agenttrace.scoring.score_options import options_of
+from agenttrace.scoring.scorer_options import OF_CALL_SCORERS, option_value
 from agenttrace.store import SQLiteStore
 from agenttrace.tracer import Tracer
+
+
+def test_their_options_are_known_with_their_defaults():
+    assert OF_CALL_SCORERS.keys() == CallOptions.__annotations__.keys()
+    scorer = ToolPermissionScorer(deny="pay")
+    assert {name: option_value(scorer, name) for name in OF_CALL_SCORERS} == OF_CALL_SCORERS
+    assert options_of(ToolPermissionScorer(deny="pay", gate=False)).get("gate") is False
+
 
 DEPENDING = [{"tool_name": "pay", "result_dependencies": ["find"]}]
 

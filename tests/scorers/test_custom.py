@@ -117,6 +117,21 @@ def test_a_number_out_of_range_is_an_error(returned):
         scorer(name="x")(lambda: returned).score(EXAMPLE, RUN)
 
 
+def test_a_parameter_that_is_taken_by_position_only_is_refused():
+    def by_position(output, /):
+        return 1.0
+
+    with pytest.raises(ScorerError, match="takes 'output' by position only"):
+        scorer(by_position)
+
+
+def test_parameters_that_take_whatever_comes_are_given_nothing():
+    def of_all(*context, **metadata):
+        return not context and not metadata
+
+    assert scorer(of_all).score(EXAMPLE, RUN).value == 1.0
+
+
 def test_a_parameter_that_nothing_gives_is_refused_with_a_suggestion():
     with pytest.raises(ScorerError, match="asks for 'actual_ouput'; did you mean 'actual_output'"):
 

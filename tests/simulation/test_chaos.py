@@ -6,6 +6,7 @@ import pytest
 
 from agenttrace import Example
 from agenttrace.core.errors import ConfigError
+from agenttrace.evaluation import chaos as chaos_module
 from agenttrace.evaluation.chaos import chaos
 from agenttrace.evaluation.replaying import replay_runs
 from agenttrace.scorers import ExactMatchScorer
@@ -135,6 +136,35 @@ def test_the_smallest_set_that_breaks_an_agent_may_have_two_faults(tracer):
     assert report.counts == {"recovered": 2}
     assert [str(fault) for fault in report.breaks.faults] == ["first: error", "second: error"]
     assert report.to_dict()["breaks"]["outcome"] == "did_harm"
+
+
+def test_sets_of_every_size_together_are_no_more_runs_than_there_may_be(tracer, monkeypatch):
+    monkeypatch.setattr(chaos_module, "MOST_RUNS", 5)
+    ran = []
+
+    @tracer.observe(span_type="tool")
+    def look(text, at):
+        return text
+
+    @tracer.observe(span_type="agent", name="agent")
+    def agent(text):
+        ran.append(text)
+        for at in range(4):
+            try:
+                look(text, at)
+            except ConnectionError:
+                pass
+        return "answer"
+
+    with tracer.capture() as captured:
+        agent("tea")
+    ran.clear()
+    example = Example(input={"text": "tea"}, expected_output="answer")
+    report = chaos(
+        captured.trace, agent, [ExactMatchScorer()], example=example, kinds=["error"], most=3, tracer=tracer
+    )
+    single = len(report.results)
+    assert len(ran) <= 1 + max(single, 5)
 
 
 def test_what_cannot_be_tried_is_an_error(tracer, shop):
