@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from agenttrace.core.example import Example
     from agenttrace.core.handlers import register_snapshot
     from agenttrace.core.limits import Limits
+    from agenttrace.core.protocols import Scorer
     from agenttrace.core.rates import CostLimit, DroppedShare, ErroredShare, Rate
     from agenttrace.core.report import EvaluationFailed, EvaluationReport, ScoringResult
     from agenttrace.core.score import Score
@@ -88,7 +89,10 @@ if TYPE_CHECKING:
         SummarizationScorer,
         TrajectoryJudge,
     )
-    from agenttrace.online.alerts import every, log_alert, webhook
+    from agenttrace.online.alerts import LowScore, every, log_alert, webhook
+    from agenttrace.online.handle import EvaluationHandle
+    from agenttrace.online.rate_watch import RateAlert
+    from agenttrace.online.trouble_watch import TroubleAlert
     from agenttrace.otlp_in import TelemetryError, traces_from_otlp
     from agenttrace.redaction import Redaction
     from agenttrace.scorers import (
@@ -117,6 +121,7 @@ if TYPE_CHECKING:
     from agenttrace.tasks import Task, load_task
     from agenttrace.tracer import Tracer
     from agenttrace.tracing.context import propagate
+    from agenttrace.tracing.live import LiveSpan
     from agenttrace.transcripts import trace_to_atif, traces_from_transcript
 
 _HOMES = {
@@ -126,6 +131,7 @@ _HOMES = {
         " ScorerError SimulationError StoreError"
     ),
     "agenttrace.core.example": "Example",
+    "agenttrace.core.protocols": "Scorer",
     "agenttrace.core.rates": "CostLimit DroppedShare ErroredShare Rate",
     "agenttrace.core.report": "EvaluationFailed EvaluationReport ScoringResult",
     "agenttrace.core.scorer_data": "ScorerData",
@@ -152,7 +158,10 @@ _HOMES = {
         " InstructionAdherenceScorer LLMJudgeTrajectoryScorer PromptScorer SummarizationScorer"
         " TrajectoryJudge"
     ),
-    "agenttrace.online.alerts": "every log_alert webhook",
+    "agenttrace.online.alerts": "LowScore every log_alert webhook",
+    "agenttrace.online.handle": "EvaluationHandle",
+    "agenttrace.online.rate_watch": "RateAlert",
+    "agenttrace.online.trouble_watch": "TroubleAlert",
     "agenttrace.integrations.opentelemetry": "AgentTraceSpanProcessor",
     "agenttrace.otlp_in": "TelemetryError traces_from_otlp",
     "agenttrace.scorers": (
@@ -166,6 +175,7 @@ _HOMES = {
     "agenttrace.tasks": "Task load_task",
     "agenttrace.tracer": "Tracer",
     "agenttrace.tracing.context": "propagate",
+    "agenttrace.tracing.live": "LiveSpan",
     "agenttrace.transcripts": "trace_to_atif traces_from_transcript",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
@@ -194,6 +204,7 @@ __all__ = [
     "ErroredShare",
     "EvalDataset",
     "EvaluationFailed",
+    "EvaluationHandle",
     "EvaluationReport",
     "ExactMatchScorer",
     "Example",
@@ -211,15 +222,19 @@ __all__ = [
     "JudgeError",
     "LLMJudgeTrajectoryScorer",
     "Limits",
+    "LiveSpan",
     "LoopScorer",
+    "LowScore",
     "MissingDependency",
     "NumericDifferenceScorer",
     "OTLPExporter",
     "PromptScorer",
     "Rate",
+    "RateAlert",
     "Redaction",
     "RegexScorer",
     "Score",
+    "Scorer",
     "ScorerData",
     "ScorerError",
     "ScoringResult",
@@ -243,6 +258,7 @@ __all__ = [
     "Tracer",
     "TrajectoryJudge",
     "TrajectoryScorer",
+    "TroubleAlert",
     "TurnsScorer",
     "UserSimulator",
     "__version__",

@@ -43,6 +43,10 @@ LOSSES: Mapping[str, Loss] = {
         "values were left out of their spans: too much waited for the store",
         "record less of large values with Tracer(limits=), or find out why the store is slow",
     ),
+    "redaction_failed": Loss(
+        "values were taken out whole: the redact function raised, and they could have held secrets",
+        "let redact(name, value) return for every value: a text, a number, a list, a mapping, None",
+    ),
     "left_at_end": Loss(
         "spans were left when their process ended, and are lost",
         "call tracer.flush(timeout=) before it ends; `agenttrace doctor` finds out why the store is slow",

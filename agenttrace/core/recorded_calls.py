@@ -27,7 +27,9 @@ from agenttrace.core.tool_call import OUTPUT_NOT_NAMED, UNRECORDED_STATUSES, Cal
 ROOT_NAME = "recorded run"
 
 _NAMES = ("name", "tool_name")
-_ARGUMENTS = ("arguments", "args", "parameters")
+_ARGUMENTS = ("arguments", "args", "parameters", "input_parameters")
+_ALSO_ARGUMENTS = ("input", "tool_input", "kwargs", "params", "tool_args", "tool_arguments")
+"""Other libraries' words for the arguments. Where a call has one of the first, these are something else."""
 _IS_ERROR = ("is_error", "isError")
 """What messages of Anthropic and results of the Model Context Protocol say of a call that failed."""
 _KNOWN_KEYS = frozenset(
@@ -144,12 +146,13 @@ def spans_of_calls(
     """The spans of a run of plain tool calls, in the order given, one after the other.
 
     Each is a name, a `ToolCall`, or a mapping with ``name`` (or ``tool_name``) and optionally ``arguments``
-    (or ``args``, ``parameters``: a mapping or its JSON text), ``output`` (null where it returned nothing;
-    where it is left out, that is not recorded), ``error`` (text,
-    ``{"type", "message"}``, or true), ``agent``, ``turn``, ``status`` (*ok*, *error*, *answered*,
-    *requested*, *attempted*: see `ToolCall`); other keys (``kind``, ``id`` …) are kept in the
-    call's `metadata`, unless one is a misspelling of a known key that is missing. Arguments whose JSON text
-    cannot be read are a fact about the run: the call is kept, with `arguments_error`.
+    (or ``args``, ``parameters``, ``input_parameters``, and where there is none of these ``input``,
+    ``tool_input``, ``kwargs`` or ``params``: a mapping or its JSON text), ``output`` (null where it
+    returned nothing; where it is left out, that is not recorded), ``error`` (text, ``{"type", "message"}``,
+    or true), ``agent``, ``turn``, ``status`` (*ok*, *error*, *answered*, *requested*, *attempted*: see
+    `ToolCall`); other keys (``kind``, ``id`` …) are kept in the call's `metadata`, unless one is a
+    misspelling of a known key that is missing. Arguments whose JSON text cannot be read are a fact about the
+    run: the call is kept, with `arguments_error`.
 
     Raises:
         DatasetError: an entry of another kind, or a misspelled key; it names the position.
@@ -205,6 +208,10 @@ def _read_call(entry: Any, place: str, moment: int) -> RecordedCall:
         raise DatasetError(f"got {short_repr(dict(entry))}, wanted a 'name' that is text{near}", field=place)
     _refuse_misspelled(entry, place)
     raw_arguments = _one_of(entry, _ARGUMENTS, place)
+    word = None
+    if raw_arguments is None and not any(key in entry for key in _ARGUMENTS):
+        word = next((key for key in _ALSO_ARGUMENTS if isinstance(entry.get(key), str | Mapping)), None)
+        raw_arguments = None if word is None else entry[word]
     if raw_arguments is not None and not isinstance(raw_arguments, str | Mapping):
         raise DatasetError(f"got {short_repr(raw_arguments)}, wanted arguments by name", field=place)
     arguments, arguments_error = read_arguments(raw_arguments)
@@ -233,7 +240,7 @@ def _read_call(entry: Any, place: str, moment: int) -> RecordedCall:
         status=status,
         from_answer=entry.get("from_answer") is True,
         moment=moment,
-        metadata={str(key): value for key, value in entry.items() if key not in known},
+        metadata={str(key): value for key, value in entry.items() if key not in known and key != word},
         names_output="output" in entry or status is not None or error is not None,
     )
 

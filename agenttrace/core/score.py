@@ -20,10 +20,10 @@ from agenttrace.core.numbers import is_number
 from agenttrace.core.text import printable, short_line
 
 _REASON = 300
+"""Characters of a reason in a score's line."""
 _REPR = 120
 _SHOWN = frozenset({str, int, float, bool, type(None)})
 """What shows itself: the repr of another value may take for ever."""
-"""Characters of a reason in a score's line."""
 
 Outcome = Literal["passed", "failed", "skipped", "errored"]
 """*skipped*: a needed field is absent by design; *errored*: the scorer could not give a value. Both have

@@ -220,7 +220,7 @@ ARGUMENT_MODES: tuple[ArgumentMode, ...] = get_args(ArgumentMode)
 
 EXPECTED_WORDS: Mapping[str, tuple[str, ...]] = {
     "name": ("tool_name", "name", "call"),
-    "arguments": ("parameters", "arguments", "args"),
+    "arguments": ("parameters", "arguments", "args", "input_parameters"),
     "output": ("output",),
     "agent": ("agent_name", "agent"),
     "turn": ("turn",),

@@ -210,7 +210,7 @@ def _recorded_call() -> Schema:
     fields = {
         "name": _NAME,
         "tool_name": _NAME,
-        **dict.fromkeys(("arguments", "args", "parameters"), arguments),
+        **dict.fromkeys(("arguments", "args", "parameters", "input_parameters"), arguments),
         "agent": {"type": ["string", "null"]},
         "turn": {"type": ["integer", "null"]},
     }

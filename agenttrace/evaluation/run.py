@@ -150,9 +150,7 @@ class Evaluation:
         redaction = redaction_for(tracer)
         if (resume := options.get("resume")) is not None:
             wait_for_traces(_recording(tracer))
-            header, engine.earlier = header.resumed(
-                resume, store, chosen, engine.trials, redaction, one_by_one=engine.settled is not None
-            )
+            header, engine.earlier = header.resumed(resume, store, chosen, engine, redaction)
         engine.pool = pool_of(engine.executor, function)
         if engine.pool is not None:
             refuse_elsewhere(engine.simulate)

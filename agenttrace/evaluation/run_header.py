@@ -53,10 +53,8 @@ class RunHeader:
         reference: str,
         store: Store | None,
         examples: tuple[Example, ...],
-        trials: int,
+        engine: Engine,
         redaction: Redaction,
-        *,
-        one_by_one: bool,
     ) -> tuple[RunHeader, Mapping[Place, ScoringResult]]:
         """That of the run that is gone on with, and the results that it has. See `earlier_run`."""
         if self.places is not None:
@@ -70,9 +68,9 @@ class RunHeader:
             self.facts,
             project=self.project,
             model=self.model,
-            trials=trials,
+            trials=engine.trials,
             redaction=redaction,
-            one_by_one=one_by_one,
+            one_by_one=engine.settled is not None,
         )
         header = replace(
             self,

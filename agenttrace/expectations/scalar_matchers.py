@@ -53,6 +53,9 @@ class _Absent(Matcher):
     def agree(self, actual: Any, context: Context) -> float:
         return 0.0
 
+    def agree_with_part(self, known: KnownPart | None, actual: Any, context: Context) -> float | None:
+        return 0.0  # whatever the value is: its key is there
+
     @property
     def accepts_absence(self) -> bool:
         return True
@@ -154,7 +157,7 @@ class _Approx(Matcher):
         except OverflowError:  # an integer beyond every float
             return 0.0
         # Binary fractions: |0.3 - 0.2| is a little more than 0.1, and the reader means "at most 0.1".
-        slack = 4 * math.ulp(max(math.fabs(self.value), self.tolerance))
+        slack = 4 * math.ulp(max(math.fabs(self.value), self.tolerance)) if self.tolerance else 0.0
         return 1.0 if distance <= self.tolerance + slack else 0.0
 
 

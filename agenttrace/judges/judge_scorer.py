@@ -120,7 +120,7 @@ class JudgeScorer(ABC):
         score = self._decide(outcomes)
         if evidence.not_whole:
             unseen = "; ".join(f"{field} was {cause}" for field, cause in evidence.not_whole.items())
-            reason = f"{score.reason} (The judge saw not all: {unseen} when it was recorded.)"
+            reason = f"{score.reason} (The judge did not see everything: {unseen} when it was recorded.)"
             score = replace(
                 score, reason=reason, details={**score.details, "not_recorded_whole": evidence.not_whole}
             )

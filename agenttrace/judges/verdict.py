@@ -89,6 +89,9 @@ def wrong_number(actual: int, expected: int, what: str) -> str | None:
 
 Shape = TypeVar("Shape", bound=Reply)
 
+_IN_A_FENCE = "a code fence stands round it; the JSON alone is to be the whole reply"
+"""Local models often write one; told so, most leave it out of their second reply."""
+
 
 def read_reply(text: str, shape: type[Shape], nonce: str) -> Shape:
     """Read a whole reply as one JSON document of a shape.
@@ -106,7 +109,8 @@ def read_reply(text: str, shape: type[Shape], nonce: str) -> Shape:
     try:
         reply = shape.model_validate(strict_json(text))
     except InvalidJSON as error:
-        raise UnreadableReply(error.problem, text) from None
+        problem = _IN_A_FENCE if text.lstrip().startswith("```") else error.problem
+        raise UnreadableReply(problem, text) from None
     except ValidationError as error:
         raise UnreadableReply(_first_problem(error), text) from None
     if reply.nonce != nonce:

@@ -66,11 +66,10 @@ def compare(
     definitions = _definitions(trace, tools, known_tools)
     all_calls = _with_defaults(_calls_of(actual), definitions)
     check_turns(parsed, all_calls, trace)
-    expected = parsed.calls
-    scope = _scoped(selection or EVERYTHING, parsed).knowing(expected)
+    scope = _scoped(selection or EVERYTHING, parsed).knowing(parsed.calls)
     attempts = scope.calls(all_calls)
     calls, attempt_counts = scope.counted(attempts)
-    _check_names(expected, scope, all_calls, trace, known_tools, comparators)
+    _check_names(parsed.calls, scope, all_calls, trace, known_tools, comparators)
     how: Mode = parsed.mode or mode
     agreement_with = partial(
         CallAgreement,
@@ -79,11 +78,11 @@ def compare(
         comparators=comparators,
         answers=answers,
         selection=scope,
-        expected_calls=expected,
+        expected_calls=parsed.calls,
     )
     plan = _plan(parsed, how, scope, all_calls, known_tools, len(calls))
     # A call in scope shows that the run has this agent and this turn.
-    why_empty = "" if attempts else _why_empty(scope, expected, all_calls, trace, known_tools)
+    why_empty = "" if attempts else _why_empty(scope, parsed.calls, all_calls, trace, known_tools)
     alignment, call_agreement = _aligned(plan, how, credit, calls, agreement_with)
     return Comparison(
         expectation=parsed,
@@ -96,6 +95,7 @@ def compare(
         checks=_checks(parsed, attempts, calls, trace, known_tools, scope, bool(why_empty)),
         call_agreement=call_agreement,
         empty_scope=why_empty or (SAYS_NOTHING if says_nothing(parsed) else ""),
+        trace=trace,
     )
 
 

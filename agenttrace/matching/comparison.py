@@ -9,11 +9,13 @@ from typing import Any
 
 from agenttrace.core.cached import cached_property
 from agenttrace.core.tool_call import UNRECORDED_STATUSES, ToolCall
+from agenttrace.core.trace import Trace
 from agenttrace.expectations.expectation import Expectation, Mode
 from agenttrace.matching.agreement import CallAgreement
 from agenttrace.matching.align import UNORDERED_MODES, Alignment, Pair, align, required_names
 from agenttrace.matching.checks import Check
 from agenttrace.matching.fitting_order import fitting_orders
+from agenttrace.matching.known_tools import ran_as_no_tool
 from agenttrace.matching.parallel import has_unordered, parallel_facts
 from agenttrace.matching.rows import FreeCalls, Row, rows_of
 from agenttrace.matching.selection import indexes_of
@@ -36,6 +38,7 @@ class Comparison:
     (by `ToolCall.index`). `alignment` is the optimal pairing, with the way to fulfil the path that fits best
     (`alignment.plan`). `expects_calls` is false where the path is empty, or names no tool that is compared.
     `empty_scope` says why no call of the run could be compared (it has no such agent, or no such turn).
+    `trace` is the run itself, where it was not given as a list of calls.
     """
 
     expectation: Expectation
@@ -48,6 +51,7 @@ class Comparison:
     checks: tuple[Check, ...]
     call_agreement: CallAgreement
     empty_scope: str = ""
+    trace: Trace | None = None
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
@@ -75,6 +79,14 @@ class Comparison:
             for number, place in enumerate(self.alignment.places)
             if place.role == "required" and number not in paired_places
         )
+
+    @property
+    def remarks(self) -> list[str]:
+        """What the trace says of missing calls: that spans of their names ran, which are no calls."""
+        if self.trace is None or not (missing := self.missing):
+            return []
+        places = self.alignment.places
+        return ran_as_no_tool(self.trace, [place.name for n in missing for place in places[n].options])
 
     @property
     def extra(self) -> tuple[ToolCall, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from agenttrace.core.errors import ExpectationError, ScorerError, did_you_mean
 from agenttrace.core.snapshot import LEAVES
-from agenttrace.core.tool import ToolDefinition
+from agenttrace.core.tool import TOOL, ToolDefinition
 from agenttrace.core.tool_call import ANY, ToolCall
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.matcher import Matcher, Unordered
@@ -55,7 +55,7 @@ def check_tools(
         if call.name not in names and selection.name_of(call.name) not in names:
             raise ExpectationError(
                 f"{_place(call)}the expected tool {call.name!r} is not among the recorded tools"
-                + did_you_mean(call.name, names)
+                + ("; ".join(["", *ran_as_no_tool(trace, [call.name])]) or did_you_mean(call.name, names))
             )
         for matcher in _matchers((call.arguments, call.output)):
             if isinstance(matcher, Ref) and matcher.source not in names | labels:
@@ -63,6 +63,19 @@ def check_tools(
                     f"{_place(call)}{matcher!r} in {call.name!r} begins with no label and no recorded tool"
                     + did_you_mean(matcher.source, names | labels)
                 )
+
+
+def ran_as_no_tool(trace: Trace | None, names: Iterable[str]) -> list[str]:
+    """What says of tools that spans of their names ran, which are of another type: those are no calls."""
+    if trace is None:
+        return []
+    wanted = {*names}
+    types = {span.name: span.span_type for span in trace.spans if span.name in wanted}
+    return [
+        f"{name} ran, recorded as a span of type {kind!r}: calls are those of observe(span_type='tool')"
+        for name, kind in types.items()
+        if kind != TOOL
+    ]
 
 
 def recorded(tools: Mapping[str, ToolDefinition]) -> dict[str, ToolDefinition]:

@@ -279,4 +279,7 @@ def actual_calls(example: Example, trace: Trace | None) -> Trace:
         return trace
     if example.tools_called is not None:
         return Trace.from_calls(example.tools_called)
-    raise ScorerError("there is no trace, and the example has no tools_called: nothing says what was called")
+    raise ScorerError(
+        "there is no trace, and the example has no tools_called: nothing says what was called; "
+        "an agent given as function= (--function MODULE:NAME) makes a trace"
+    )

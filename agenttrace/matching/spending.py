@@ -61,7 +61,7 @@ def spent_within(trace: Trace, measure: Measure, limit: float, limited: str) -> 
         first = untold[0]
         lacks_price = measure == "cost" and tokens_of(first.usage or {}) is not None
         raise ScorerError(
-            f"{limited}, and the trace does not tell those of {len(untold)} of {calls} calls to models "
+            f"{limited}, and {len(untold)} of {calls} calls to models report none "
             f"(the first is of {_model(first)!r}): {_SAY_COST if lacks_price else _SAY_TOKENS}"
         )
     return Spent(amount or 0.0, len(untold))

@@ -36,7 +36,8 @@ class RateAlert:
         return {"kind": "rate", **asdict(self)}
 
     def __str__(self) -> str:
-        return f"{self.rule}: {self.value:.4g} of {self.cases} in project {self.project}"
+        cases = "1 case" if self.cases == 1 else f"{self.cases} cases"
+        return f"{self.rule}: {self.value:.4g} in {cases} of project {self.project}"
 
 
 class RateWatch:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
@@ -41,6 +42,29 @@ def checked(names: Any, option: str) -> list[str]:
         if not isinstance(name, str) or not plain(name):
             raise ConfigError(f"{option} is a list of names, got {name!r} in it")
     return texts
+
+
+def checked_call(call: Any) -> Any:
+    """The user's function, which is called with a name and a value.
+
+    Raises:
+        ConfigError: it cannot be called so: every value would be taken out, since it raises.
+    """
+    if call is None:
+        return None
+    if not callable(call):
+        raise ConfigError(f"call is a function of a name and a value, got {call!r}")
+    try:
+        signature = inspect.signature(call)
+    except (TypeError, ValueError):  # one of C's, which does not say what it takes
+        return call
+    try:
+        signature.bind("name", "value")
+    except TypeError as error:
+        raise ConfigError(
+            f"redact is called as redact(name, value) for each value, and {call!r} cannot be: {error}"
+        ) from None
+    return call
 
 
 def checked_level(level: Any) -> Level:

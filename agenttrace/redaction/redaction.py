@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any
 
 from agenttrace.core.digests import digest_of, secret_digest
-from agenttrace.core.errors import ConfigError
 from agenttrace.core.interruptions import pass_on_interruption
 from agenttrace.core.jsonable import jsonable, to_json
 from agenttrace.core.limits import CAPTURED, LONGEST_WHOLE
@@ -34,7 +33,7 @@ from agenttrace.redaction.json_text import DATA_ENDS, may_be_data, without_secre
 from agenttrace.redaction.lines import without_joined
 from agenttrace.redaction.name_rules import rule_of
 from agenttrace.redaction.names import NameRule, own_name, plain
-from agenttrace.redaction.options import Level, OwnShape, asks_for_cards, checked, own_shapes
+from agenttrace.redaction.options import Level, OwnShape, asks_for_cards, checked, checked_call, own_shapes
 from agenttrace.redaction.other_forms import may_have_others, without_others
 from agenttrace.redaction.other_meanings import names_another
 from agenttrace.redaction.pages import may_be_page, without_secrets_of_page
@@ -108,12 +107,10 @@ class Redaction:
         shapes: Iterable[OwnShape] = (),
     ) -> None:
         names, left_alone = checked(names, "names"), checked(except_, "except_")
-        if call is not None and not callable(call):
-            raise ConfigError(f"call is a function of a name and a value, got {call!r}")
         self.level: Level = level
         self.names = {plain(name) for name in names}
         self.except_ = frozenset(plain(name) for name in left_alone)
-        self.call = call
+        self.call: RedactCall | None = checked_call(call)
         self.redacted = 0
         self.failed = 0
         self.harmless_keys: set[str] = set()

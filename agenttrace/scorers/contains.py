@@ -62,7 +62,9 @@ class ContainsScorer(AnswerScorer):
     def _expected(self, example: Example) -> list[str]:
         raw = self.texts if self.texts is not None else super()._expected(example)
         texts = [self._text(item) for item in (raw if isinstance(raw, list | tuple) else [raw])]
-        if not texts or not all(texts):
+        if not texts:
+            raise ScorerError(f"{self.name}: there is no text to look for, got {raw!r}")
+        if not all(texts):
             raise ScorerError(f"{self.name}: an empty text is contained in everything, got {raw!r}")
         return texts
 

@@ -32,6 +32,8 @@ def explained(
     They are made at once where making them runs code of the user's, may ask a judge, or may change what a
     score says cannot be told: that belongs to the scoring, and so do its errors.
     """
+    if remarks := comparison.remarks:
+        score = changed(score, reason="; ".join([score.reason, *remarks]))
     calls = len(comparison.calls) + len(comparison.alignment.places)
     if calls > MOST_CALLS or has_doubts() or not comparison.is_repeatable:
         reason = "; ".join(dict.fromkeys([score.reason, *_raised(comparison.rows)]))

@@ -79,7 +79,7 @@ class NotWhole(NamedTuple):
         named = [f"{one.words} was {one.cause}" for one in list(self.values.values())[:_MOST_NAMED]]
         if len(self.values) > _MOST_NAMED:
             named.append(f"so were parts of {len(self.values) - _MOST_NAMED} more values")
-        sentence = f"The scorer saw not all: {'; '.join(named)}." if named else ""
+        sentence = f"The scorer did not see everything: {'; '.join(named)}." if named else ""
         if not self.looked_at_all:
             sentence += f" Only {MOST_PARTS:,} parts of what it saw were looked at for what is missing."
         return sentence.lstrip()

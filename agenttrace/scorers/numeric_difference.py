@@ -55,7 +55,11 @@ class NumericDifferenceScorer(AnswerScorer):
                 isinstance(value, str) and _NUMBER.fullmatch(value) is None
             )
             number = math.nan if is_other else float(value)
-        except (TypeError, ValueError, OverflowError):
+        except OverflowError:
+            raise ScorerError(
+                f"{self.name}: {field} is a finite number that a float can hold, got {shown(value, 40)}"
+            ) from None
+        except (TypeError, ValueError):
             number = math.nan
         if not math.isfinite(number):
             raise ScorerError(f"{self.name}: {field} is a finite number, got {shown(value, 100)}")

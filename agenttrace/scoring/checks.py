@@ -23,8 +23,7 @@ def checked_scorers(scorers: Any, model: str | ChatModel | None = None) -> tuple
     Raises:
         ConfigError: there are none, or it is one scorer instead of a list.
         ScorerError: it holds something that is not a scorer, such as its class, or two of one name that
-        cannot
-            be told apart (see `with_distinct_names`).
+            cannot be told apart (see `with_distinct_names`).
     """
     if isinstance(scorers, str) or not isinstance(scorers, Iterable):
         raise ConfigError(f"scorers is a list, got {described(scorers)}; write scorers=[…]")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -236,7 +235,7 @@ class Capture:
         self._tools.update(recorded.tools)
         for span in recorded.spans:
             scores = recorded.scores.get(span.span_key, ())
-            self._scope.queue.append(FinishedSpan(self._scope, time.monotonic_ns(), span, scores))
+            self._scope.queue.append(FinishedSpan(self._scope, monotonic_ns(), span, scores))
 
     def recorded(self) -> RecordedElsewhere:
         """What was recorded so far, for the process that asked for it."""
@@ -299,7 +298,7 @@ def _admitted(value: Frozen) -> Frozen:
 
 def receive(scope: Scope, span: Span) -> None:
     """Add a span that arrived by OpenTelemetry to a trace: to its capture, after that to the store."""
-    record = ReceivedSpan(scope, time.monotonic_ns(), partial(_received_span, span))
+    record = ReceivedSpan(scope, monotonic_ns(), partial(_received_span, span))
     if len(scope.queue) < scope.limit:
         scope.queue.append(record)
     elif scope.limit:  # else nothing is passed on

@@ -9,7 +9,7 @@ from functools import update_wrapper
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
-from agenttrace.core.errors import ConfigError
+from agenttrace.core.errors import ConfigError, did_you_mean
 from agenttrace.core.tool import TOOL
 from agenttrace.process.said_once import SaidOnce
 from agenttrace.redaction import without_secrets
@@ -225,6 +225,9 @@ def check_span_type(span_type: Any) -> None:
         raise ConfigError(f"span_type {span_type!r} is written {span_type.lower()!r}: scorers look for that")
     if not isinstance(span_type, str) or not span_type:
         raise ConfigError(f"span_type is a non-empty string such as 'tool' or 'function', got {span_type!r}")
+    hint = did_you_mean(span_type, SPAN_TYPES)
+    if hint:
+        _warnings.warn(f"like a type {span_type}", f"span_type {span_type!r} is one of your own{hint}")
 
 
 def _check_callable(function: Any) -> None:

@@ -59,7 +59,13 @@ writer little time or the disk is slow, is followed by a smaller one, and a shor
 _SPAN_ERRORS = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError)
 """What a store raises for a span that it cannot store. Anything else is a passing failure of the store."""
 
-_COUNTED_BY_CALLERS = ("queue_full", "values_dropped", "recording_errors", "after_shutdown")
+_COUNTED_ELSEWHERE = (
+    "queue_full",
+    "values_dropped",
+    "recording_errors",
+    "redaction_failed",
+    "after_shutdown",
+)
 
 
 class Delivery:
@@ -353,7 +359,7 @@ class Delivery:
         """Say in the log, once of each, that something was lost before it came here: the caller's thread,
         which counts it, logs nothing."""
         counts = {} if self.recorder is None else self.recorder.counts()
-        for name in _COUNTED_BY_CALLERS:
+        for name in _COUNTED_ELSEWHERE:
             if counts.get(name):
                 self._warnings.warn(name, "{}; {}".format(*LOSSES[name]))
 

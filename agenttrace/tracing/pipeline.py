@@ -374,6 +374,7 @@ class Pipeline:
             "sampled_out": self.sampled_out.value(),
             "values_dropped": self.values_dropped.value(),
             "recording_errors": self.recording_errors.value(),
+            "redaction_failed": self.redaction.failed,
         }
 
     def stats(self) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import Context, copy_context
+from types import CoroutineType, GeneratorType
 from typing import Any
 
 from agenttrace.core import semconv
@@ -142,7 +143,7 @@ class States:
         watched = self._begin(source)
         watched.of_run = True
         value = self._value(watched)
-        if inspect.isawaitable(value):
+        if _is_awaitable(value):
             _drop(value)
             watched.fail(
                 "its function is async; say tracer.state before the capture begins, or give a plain function"
@@ -164,7 +165,7 @@ class States:
         """Read every state here. A function that hangs holds up its caller; an async one, for a minute."""
         for watched in self._due():
             value = self._value(watched)
-            if inspect.isawaitable(value):
+            if _is_awaitable(value):
                 value = _waited(value, watched)
             if value is not _NOTHING:
                 watched.take(value)
@@ -175,7 +176,7 @@ class States:
             value = self._value(watched)
             try:
                 with _unrecorded():
-                    value = await value if inspect.isawaitable(value) else value
+                    value = await value if _is_awaitable(value) else value
             except (Exception, SystemExit) as error:  # choke-point: the user's function
                 watched.failed(error)
                 continue
@@ -306,8 +307,14 @@ def _waited(value: Awaitable[Any], watched: _Watched) -> Any:
     return result[0] if result else _NOTHING
 
 
+def _is_awaitable(value: Any) -> bool:
+    """`inspect.isawaitable` by the type alone: a stand-in for another object may raise where it is asked."""
+    kind = type(value)
+    return issubclass(kind, Awaitable) or (kind is GeneratorType and inspect.isawaitable(value))
+
+
 def _drop(value: Any) -> None:
-    if inspect.iscoroutine(value):
+    if type(value) is CoroutineType:
         value.close()
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import agenttrace
 from agenttrace import expectations
 from agenttrace.core.errors import ExpectationError, ScorerError
+from agenttrace.core.marks import REDACTED
 from agenttrace.expectations import (
     ABSENT,
     ANY,
@@ -44,6 +45,7 @@ from agenttrace.expectations.values import differences
         (approx(100, rel=0.1), [90, 110], [89.9]),
         (approx(0.2, abs=0.1), [0.3, 0.1], [0.31]),
         (approx(1.0), [1.0000001, 1], [1.001]),
+        (approx(0.3, abs=0), [0.3], [0.1 + 0.2]),
         (one_of("en", "fr", 1), ["en", 1, 1.0], ["de", True, None]),
         (gt(3), [4, 3.5], [3, "4", True, None]),
         (gte(3), [3], [2.9]),
@@ -90,6 +92,10 @@ def test_whether_a_matcher_accepts_a_key_that_is_not_there(matcher: object, abse
 def test_any_wants_the_key_and_absent_forbids_it() -> None:
     assert agreement({"x": ANY}, {"x": None}) == 1.0
     assert agreement({"x": ABSENT}, {"x": None}) == 0.0
+    # Whatever the value was: its key is there.
+    for unknown in (REDACTED, "a long te…[+5,000 chars]", {"$type": "Order", "$repr": "<Order>"}):
+        assert agreement({"x": ABSENT}, {"x": unknown}) == 0.0
+        assert agreement({"x": not_(ABSENT)}, {"x": unknown}) == 1.0
 
 
 def test_semantic_without_a_judge_is_an_error_and_no_score() -> None:

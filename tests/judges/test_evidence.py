@@ -148,7 +148,7 @@ class TestWhatWasNotRecordedWhole:
         )
         score = asyncio.run(scorer.score(Example(actual_output="abc…[+9 chars]")))
         assert score.details["not_recorded_whole"] == {"actual_output": "cut"}
-        assert "The judge saw not all: actual_output was cut when it was recorded" in score.reason
+        assert "The judge did not see everything: actual_output was cut when it was recorded" in score.reason
 
     @pytest.mark.parametrize(
         ("value", "why"),

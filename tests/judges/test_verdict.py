@@ -91,6 +91,13 @@ def test_no_reply_of_the_corpus_is_read(text: str) -> None:
     assert caught.value.problem
 
 
+def test_a_reply_in_a_code_fence_is_told_so() -> None:
+    """The second question repeats it, so that a model that writes fences can do better."""
+    with pytest.raises(UnreadableReply) as caught:
+        read_reply(CORPUS["fenced"], ScoreReply, NONCE)
+    assert caught.value.problem.startswith("a code fence stands round it")
+
+
 @pytest.mark.parametrize("text", CORPUS.values(), ids=CORPUS)
 def test_no_reply_of_the_corpus_is_a_value_or_a_pass(text: str) -> None:
     def answer(request: FakeRequest) -> str:

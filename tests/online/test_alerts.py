@@ -150,7 +150,7 @@ def test_a_rate_below_its_limit_is_told_once_until_it_has_recovered(store):
     store_scores(store, 1)
     (alert,) = looking.check()
     assert (alert.value, alert.cases, alert.window) == (0.5, 4, "1h")
-    assert str(alert) == "Faithfulness passed below 0.8 over 1h: 0.5 of 4 in project shop"
+    assert str(alert) == "Faithfulness passed below 0.8 over 1h: 0.5 in 4 cases of project shop"
     assert [*looking.check()] == []
     store_scores(store, *[1] * 6)
     assert [*looking.check()] == []  # 8 of 10: it holds

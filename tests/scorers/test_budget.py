@@ -88,8 +88,8 @@ UNPRICED = llm({"input_tokens": 9, "output_tokens": 9}, attributes={"gen_ai.resp
 )
 def test_calls_to_models_that_do_not_tell_what_they_used_cannot_keep_a_limit(limits, spans, advice):
     (word,) = limits
-    text = rf"does not tell those of 1 of 2 calls to models \(the first is of 'my-model'\): .*{advice}"
-    with pytest.raises(ScorerError, match=f"Budget limits {word}, and the trace {text}"):
+    text = rf"1 of 2 calls to models report none \(the first is of 'my-model'\): .*{advice}"
+    with pytest.raises(ScorerError, match=f"Budget limits {word}, and {text}"):
         scored(run_of(*spans), **limits)
 
 
@@ -150,7 +150,7 @@ def test_a_total_above_tells_for_calls_that_tell_nothing():
     ("total", "spans"), [({"total_tokens": 0}, [SILENT]), ({"total_tokens": 100}, [llm(SAYS), SILENT])]
 )
 def test_a_total_that_may_have_been_summed_from_what_is_told_tells_nothing_more(total, spans):
-    with pytest.raises(ScorerError, match="those of 1 of"):
+    with pytest.raises(ScorerError, match="1 of . calls to models report none"):
         scored(run_of(*spans, usage=total), tokens=100)
 
 

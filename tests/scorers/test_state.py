@@ -16,6 +16,26 @@ from agenttrace.core.errors import DatasetError, ExpectationError
 from agenttrace.scorers import StateScorer
 
 
+class StandIn:
+    """As a stand-in for an object that is made when it is asked for anything, and cannot be."""
+
+    __class__ = property(lambda self: 1 / 0)
+
+
+def test_a_stand_in_that_raises_whatever_it_is_asked_does_not_reach_the_caller():
+    tracer = Tracer("shop", store="memory")
+
+    @tracer.observe
+    def agent():
+        tracer.state("user", StandIn())
+        return "done"
+
+    with tracer.capture():
+        tracer.state("early", StandIn())
+        assert agent() == "done"
+    tracer.shutdown()
+
+
 def shop():
     return {
         "orders": {"7": {"status": "open", "amount": 12.5}, "8": {"status": "open", "amount": 3.0}},

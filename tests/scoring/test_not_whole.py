@@ -56,9 +56,11 @@ def test_a_score_of_what_was_cut_says_so_in_production_and_from_the_store(tracer
     observed = {score.name: score for _, score in tracer.store.scores(newest.trace_id)}
     for score in (asked, observed["no_banned_word"], no_banned_word.score(Example(), newest)):
         assert (score.outcome, score.details[DETAIL]) == ("passed", {"actual_output": "cut"})
-        assert score.reason == "(The scorer saw not all: actual_output was cut.)"
+        assert score.reason == "(The scorer did not see everything: actual_output was cut.)"
     own = observed["Own"]
-    assert own.reason == "fine (The scorer saw not all: actual_output was cut; trace.output was cut.)"
+    assert (
+        own.reason == "fine (The scorer did not see everything: actual_output was cut; trace.output was cut.)"
+    )
     assert own.details == {"mine": 1, DETAIL: {"actual_output": "cut", "trace.output": "cut"}}
 
 
@@ -77,7 +79,7 @@ def test_arguments_outputs_and_errors_of_calls_are_named_each_with_its_call():
         "tool_calls[2].output": "not recorded",
     }
     assert score.reason.startswith(
-        "as called (The scorer saw not all: deep of a (call 1) was cut; output of a"
+        "as called (The scorer did not see everything: deep of a (call 1) was cut; output of a"
     )
 
 
@@ -131,7 +133,7 @@ def test_it_is_said_once_where_one_scorer_asks_another():
             return no_banned_word.score(example, trace)
 
     score = score_at_once(Asks(), Example(actual_output=CUT), None)
-    assert score.reason.count("saw not all") == 1
+    assert score.reason.count("did not see everything") == 1
 
 
 @pytest.mark.parametrize("value", [[{"k": "v"}] * 3, {"k": [None, 1.5, b"x"]}, "plain"])

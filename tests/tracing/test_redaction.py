@@ -9,8 +9,11 @@ import pytest
 from stored import Sink, stored
 
 from agenttrace.core.errors import ConfigError
+from agenttrace.core.losses import LOSSES
 from agenttrace.core.marks import REDACTED
 from agenttrace.redaction import Redaction
+from agenttrace.reports.health import health_data
+from agenttrace.store import SQLiteStore
 from agenttrace.tracer import Tracer
 
 TOKEN = (
@@ -329,6 +332,30 @@ class TestCallback:
         assert (sink.spans[0].input, sink.spans[0].output) == ({"city": REDACTED}, REDACTED)
         assert tracer.stats()["redaction_failed"] >= 2  # of the process's tools, some more
         tracer.shutdown()
+
+    def test_that_raises_is_said_in_the_log_and_by_the_health_of_the_store(self, tmp_path, caplog):
+        def redact(name, value):
+            raise RuntimeError("broken rule")
+
+        path = tmp_path / "traces.db"
+        tracer = Tracer("test", store=path, redact=redact)
+        tracer.observe(lambda city: city)("Paris")
+        tracer.shutdown()
+        assert sum(LOSSES["redaction_failed"].text in text for text in caplog.messages) == 1
+        store = SQLiteStore(path)
+        health = health_data(store, str(path))
+        store.close()
+        assert [trouble["cause"] for trouble in health["troubles"]] == ["redaction_failed"]
+        assert "redact(name, value)" in health["troubles"][0]["remedy"]
+
+    @pytest.mark.parametrize("redact", [lambda value: value, lambda: None, lambda a, b, c: a, str.upper])
+    def test_that_cannot_be_called_with_a_name_and_a_value_is_refused(self, redact):
+        with pytest.raises(ConfigError, match=r"redact is called as redact\(name, value\)"):
+            Tracer("test", store="memory", redact=redact)
+
+    def test_may_take_more_that_has_defaults(self):
+        for redact in (lambda name, value, more=1: value, lambda *both: both[1], max):
+            Tracer("test", store="memory", redact=redact).shutdown()
 
     def test_that_returns_what_is_not_json_spoils_nothing(self):
         sink = Sink()
