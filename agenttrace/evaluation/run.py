@@ -246,10 +246,9 @@ def _header_of(
 ) -> RunHeader:
     """The header of a run that begins."""
     trials_by, budget = options.get("trials_by"), options.get("budget")
-    name, project = options.get("eval_run_name"), options.get("project_name")
-    project = project or project_of(options.get("tracer"))
+    name, function = options.get("eval_run_name"), options.get("function")
+    project = options.get("project_name") or project_of(options.get("tracer"))
     places = None if trials_by is None else examples_of_trials(examples, trials_by)
-    function = options.get("function")
     facts = run_metadata(examples, scorers, function=function, trials=trials, trial_of=places)
     estimate = budget and estimate_of(store, project=project, name=name, examples=len(examples))
     return RunHeader(

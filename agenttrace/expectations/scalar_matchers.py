@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final, Literal, get_args
 
 from agenttrace.core.cached import cached_property
 from agenttrace.core.errors import ExpectationError, ScorerError, did_you_mean
-from agenttrace.core.marks import KnownPart
+from agenttrace.core.marks import KnownPart, cause_of
 from agenttrace.core.moments import moment_of
 from agenttrace.core.numbers import is_decimal, is_number
 from agenttrace.expectations.matcher import Context, Matcher, when_true
@@ -54,7 +54,8 @@ class _Absent(Matcher):
         return 0.0
 
     def agree_with_part(self, known: KnownPart | None, actual: Any, context: Context) -> float | None:
-        return 0.0  # whatever the value is: its key is there
+        # Whatever a value was that was cut or hidden, it was there.
+        return None if cause_of(actual) == "not recorded" else 0.0
 
     @property
     def accepts_absence(self) -> bool:
