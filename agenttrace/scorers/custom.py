@@ -93,6 +93,7 @@ class FunctionScorer:
             raise ScorerError(
                 f"the scorer {self.name!r} returned {type(value).__name__} {shorten(repr(value), 100)};"
                 " wanted a number from 0 to 1, a bool, (number, reason), or a Score"
+                + ("; of a mapping return its number and its comment" if isinstance(value, Mapping) else "")
             )
         return missing.said_by(Score.of(self.name, value, self.threshold, reason=reason))
 
