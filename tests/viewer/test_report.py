@@ -13,10 +13,11 @@ from click.testing import CliRunner
 from test_pages import HOSTILE, Read, hostile_store
 
 from agenttrace.cli.main import cli
+from agenttrace.core.example import Example
 from agenttrace.core.report import EvaluationReport
 from agenttrace.core.trace import Trace
 from agenttrace.evaluation.evaluate import run_evaluation
-from agenttrace.scorers import ToolOrderScorer
+from agenttrace.scorers import ExactMatchScorer, ToolOrderScorer
 from agenttrace.tracer import Tracer
 from agenttrace.viewer import report as report_module
 from agenttrace.viewer.compact import compact, used_rules
@@ -62,6 +63,19 @@ def test_without_values_only_names_and_numbers_are_left(reads):
     assert "order_id" not in page.text
     assert "acme" not in page.text
     assert "PaymentError" in trace_report(trace)
+
+
+def test_the_only_example_that_did_not_pass_stands_open_in_the_report_of_a_run(reads):
+    def opened(*outputs):
+        examples = [Example(input=text, expected_output="a", name=text) for text in outputs]
+        report = run_evaluation(examples, [ExactMatchScorer()], function=lambda x: x, store="memory")
+        page = Read(run_report(report, reads=reads))
+        rows = [attrs for name, attrs in page.elements if name == "details"]
+        return [("open" in row) for row in rows if "example" in (row.get("class") or "")]
+
+    assert opened("a", "b", "a") == [False, True, False]
+    assert opened("b", "c") == [False, False]
+    assert opened("a") == [False]
 
 
 def test_a_run_against_another_is_below_150_kilobytes_and_has_the_numbers_of_the_page(reads, shop_path):
