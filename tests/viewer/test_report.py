@@ -68,12 +68,13 @@ def test_without_values_only_names_and_numbers_are_left(reads):
 def test_the_only_example_that_did_not_pass_stands_open_in_the_report_of_a_run(reads):
     def opened(*outputs):
         examples = [Example(input=text, expected_output="a", name=text) for text in outputs]
-        report = run_evaluation(examples, [ExactMatchScorer()], function=lambda x: x, store="memory")
+        scorers = [ExactMatchScorer()]
+        report = run_evaluation(examples, scorers, function=lambda text: text, store="memory")
         page = Read(run_report(report, reads=reads))
         rows = [attrs for name, attrs in page.elements if name == "details"]
         return [("open" in row) for row in rows if "example" in (row.get("class") or "")]
 
-    assert opened("a", "b", "a") == [False, True, False]
+    assert opened("a", "b", "a") == [True, False, False]  # what failed stands first
     assert opened("b", "c") == [False, False]
     assert opened("a") == [False]
 
