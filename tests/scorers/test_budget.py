@@ -150,7 +150,7 @@ def test_a_total_above_tells_for_calls_that_tell_nothing():
     ("total", "spans"), [({"total_tokens": 0}, [SILENT]), ({"total_tokens": 100}, [llm(SAYS), SILENT])]
 )
 def test_a_total_that_may_have_been_summed_from_what_is_told_tells_nothing_more(total, spans):
-    with pytest.raises(ScorerError, match="1 of . calls to models report none"):
+    with pytest.raises(ScorerError, match=r"1 of \d calls to models report none"):
         scored(run_of(*spans, usage=total), tokens=100)
 
 
