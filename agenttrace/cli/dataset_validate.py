@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
 import click
 
+from agenttrace.cli.column_option import column_option
 from agenttrace.cli.loading import load_function
 from agenttrace.core.errors import AgentTraceError, ConfigError, DatasetError
 from agenttrace.core.example import Example
@@ -30,12 +31,15 @@ INVALID = 2
     metavar="PKG.MOD:NAME",
     help="Import the agent; look for inputs that it does not take and misspelt names of its tools.",
 )
-def dataset_validate(files: tuple[str, ...], function_name: str | None) -> int:
+@column_option
+def dataset_validate(
+    files: tuple[str, ...], function_name: str | None, columns: Mapping[str, str | None]
+) -> int:
     """Read files of examples, print all their errors; exit with 2 if there are any."""
     target = None if function_name is None else Target.of(load_function(function_name))
     count = 0
     for file in files:
-        examples, found_errors = errors_in(Path(file))
+        examples, found_errors = errors_in(Path(file), columns)
         errors: list[AgentTraceError] = [*found_errors, *_scorer_errors(examples)]
         errors += _errors_of(examples, quarantine_of)
         if target is not None:

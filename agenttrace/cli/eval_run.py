@@ -31,7 +31,7 @@ from agenttrace.core.example import Example
 from agenttrace.core.protocols import Scorer
 from agenttrace.core.report import EvaluationFailed, EvaluationInterrupted, EvaluationReport
 from agenttrace.core.run_comparison import RunRecord
-from agenttrace.evaluation.assertion import checked_requirements, examples_in, require_passed
+from agenttrace.evaluation.assertion import checked_requirements, require_passed
 from agenttrace.evaluation.engine import Progress
 from agenttrace.evaluation.evaluate import run_evaluation
 from agenttrace.evaluation.requirement import Requirement
@@ -188,7 +188,9 @@ def _loaded(
 ) -> tuple[Sequence[Example], list[Example], list[Scorer], Callable[..., Any] | None]:
     """The examples of a file, those to run, the scorers and the agent by their names, checked as far as
     they can be."""
-    everything = examples_in(file) if task is None else task.examples
+    if task is not None and selection.columns:
+        raise click.UsageError("--column is of a file of examples; a task names them: dataset: {columns: …}")
+    everything = selection.read(file) if task is None else task.examples
     examples = without_skipped(selection.of(everything))
     scorers = [*(task.scorers if task else ()), *map(load_scorer, scorer_names)]
     if not scorers and not any(example.scorers for example in examples):

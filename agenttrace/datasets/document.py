@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from agenttrace.core.errors import DatasetError, ExpectationError, did_you_mean, with_article
 from agenttrace.core.example import Example
@@ -17,6 +17,18 @@ from agenttrace.expectations.matcher import read_value
 from agenttrace.expectations.parse import parse_expectation
 
 Place = tuple[str | int, ...]
+
+Columns: TypeAlias = "Collection[str] | Mapping[str, str | None]"
+"""The keys of an example beside its fields: they go to its `additional_metadata`. A mapping says which field
+each one is; None leaves it out."""
+
+METADATA = "additional_metadata"
+
+OWN_COLUMNS = (
+    "; a column of your own: --column NAME puts it into additional_metadata, --column NAME=FIELD makes it a "
+    "field, --column NAME= leaves it out (in Python: columns={'NAME': 'FIELD'}, None leaves it out)"
+)
+"""What to do with a key that is no field."""
 
 PLATFORM_DATASET_KEYS = frozenset(
     {"comments", "created_at", "dataset_alias", "dataset_id", "organization_id", "source_file"}
@@ -41,13 +53,13 @@ _HOW = "write a mapping with the key 'examples' that holds a list"
 class Document:
     """The data of one file; `lines` are 1-based and go as deep as the reader records them.
 
-    `columns` are the keys that an example may have beside its fields: they go to its `additional_metadata`.
+    `columns` are the keys that an example may have beside its fields, as `columns_of` returns them.
     """
 
     path: Path
     data: Any
     lines: dict[Place, int] = field(default_factory=dict)
-    columns: Collection[str] = ()
+    columns: Mapping[str, str | None] = field(default_factory=dict)
 
     def line(self, place: Place) -> int | None:
         """The line of a place, or of the nearest place that contains it."""
@@ -58,6 +70,21 @@ class Document:
     def error(self, message: str, place: Place = (), field: str | None = None) -> DatasetError:
         """Make an error that names the path, the line and the field."""
         return DatasetError(message, path=self.path, line=self.line(place), field=field)
+
+
+def columns_of(columns: Columns) -> Mapping[str, str | None]:
+    """The field of each column.
+
+    Raises:
+        DatasetError: a column is to be a field that there is not.
+    """
+    if not isinstance(columns, Mapping):
+        return dict.fromkeys(columns, METADATA)
+    for column, name in columns.items():
+        if name is not None and name not in Example.model_fields:
+            known = did_you_mean(str(name), Example.model_fields)
+            raise DatasetError(f"the column {column!r} is to be {name!r}, which is no field{known}")
+    return columns
 
 
 @dataclass
@@ -155,6 +182,8 @@ def load_example(
     except DatasetError as error:
         name = f"{label}.{error.field}" if error.field and label else error.field or label
         message = str(error).removeprefix(f"{error.field}: ")
+        if "has no field" in message and "did you mean" not in message:
+            message += OWN_COLUMNS
         raise document.error(message, (*place, *_parts(error.field, entry)), name) from None
 
 
@@ -173,15 +202,24 @@ def _check_expectation(raw: Any) -> None:
         raise DatasetError(str(error), field="expected_tools") from None
 
 
-def _with_columns(entry: Mapping[str, Any], columns: Collection[str]) -> Mapping[str, Any]:
-    """The entry with its columns that are no fields moved to its metadata."""
+def _with_columns(entry: Mapping[str, Any], columns: Mapping[str, str | None]) -> Mapping[str, Any]:
+    """The entry with its columns as the fields that they are, or in its metadata."""
     own = {key: value for key, value in entry.items() if key in columns}
     if not own:
         return entry
     fields = {key: value for key, value in entry.items() if key not in own}
-    metadata = fields.get("additional_metadata") or {}
-    if isinstance(metadata, Mapping):
-        fields["additional_metadata"] = {**metadata, **own}
+    metadata = {}
+    for key, value in own.items():
+        name = columns[key]
+        if name == METADATA and key != METADATA:
+            metadata[key] = value
+        elif name in fields:
+            raise DatasetError(f"the column {key!r} is to be {name!r}, which is there already", field=key)
+        elif name is not None:
+            fields[name] = value
+    before = fields.get(METADATA) or {}
+    if metadata and isinstance(before, Mapping):
+        fields[METADATA] = {**before, **metadata}
     return fields
 
 

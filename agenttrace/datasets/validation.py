@@ -9,19 +9,20 @@ from pathlib import Path
 from agenttrace.core.errors import DatasetError
 from agenttrace.core.example import Example
 from agenttrace.datasets.dataset import format_of
+from agenttrace.datasets.document import Columns
 from agenttrace.datasets.selection import same_names
 from agenttrace.expectations.parse import parse_expectation
 
 
-def errors_in(path: Path) -> tuple[list[Example], list[DatasetError]]:
+def errors_in(path: Path, columns: Columns = ()) -> tuple[list[Example], list[DatasetError]]:
     """The examples of a file that can be read, and the errors of the others, in their order.
 
     Two that are to be run and have one name are an error, too. Where the file as a whole cannot be read,
-    there is that one error and no example.
+    there is that one error and no example. `columns` are the keys that no field has, see `Columns`.
     """
     errors: list[DatasetError] = []
     try:
-        examples = format_of(path).read(path, errors=errors).examples
+        examples = format_of(path).read(path, errors=errors, columns=columns).examples
     except DatasetError as error:
         return [], [error]
     errors += same_names(examples)
