@@ -15,7 +15,12 @@ import click
 
 from agenttrace.cli.baseline_options import BaselineOptions, baseline_options, comparison_with
 from agenttrace.cli.early_end import told_early_end
-from agenttrace.cli.expected_failures import that_count, with_expected_failures, without_skipped
+from agenttrace.cli.expected_failures import (
+    that_count,
+    with_expected_failures,
+    with_failures_of,
+    without_skipped,
+)
 from agenttrace.cli.limit_options import LimitOptions, limit_options
 from agenttrace.cli.loading import load_function, load_scorer, load_task_option, warn_of_misspelt_tools
 from agenttrace.cli.main import INTERRUPTED, own_command
@@ -136,7 +141,7 @@ def eval_run(
     except EvaluationInterrupted as interruption:
         report, code = interruption.report, INTERRUPTED
     tracer.flush(timeout=5.0)
-    redacted = redacted_report(report, tracer.redaction)
+    redacted = with_failures_of(before, redacted_report(report, tracer.redaction))
     code = finish(redacted, code, files, comparison_with(before, redacted), see=_see(tracer))
     baseline.save(redacted, is_left_out)
     if code != INTERRUPTED:
