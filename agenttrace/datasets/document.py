@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -89,10 +89,20 @@ def columns_of(columns: Columns) -> Mapping[str, str | None]:
 
 @dataclass
 class FileContents:
-    """The contents of a file: its examples in order, and the fields of the dataset itself."""
+    """The contents of a file: its examples in order, and the fields of the dataset itself.
+
+    `shared` has the scorers at the top of the file with their place; each example has them before its own.
+    """
 
     examples: list[Example]
     platform_fields: dict[str, Any] = field(default_factory=dict)
+    shared: Example = field(default_factory=Example)
+
+    def own_scorers(self) -> Iterator[Example]:
+        """What names scorers, each once: the top of the file, then each example with its own alone."""
+        yield self.shared
+        count = len(self.shared.scorers or ())
+        yield from (example.changed(scorers=(example.scorers or [])[count:]) for example in self.examples)
 
 
 def load_examples(
@@ -133,21 +143,22 @@ def load_examples(
             examples.append(
                 load_example(document, entry, ("examples", index), f"examples[{index}]", example_extras)
             )
-    _add_scorers(document, data.get("scorers"), examples)
-    return FileContents(examples, {key: value for key, value in data.items() if key not in OWN_KEYS})
+    shared = _shared(document, data.get("scorers"))
+    for example in examples if shared.scorers else ():
+        example.scorers = [*(shared.scorers or ()), *(example.scorers or ())]
+    platform_fields = {key: value for key, value in data.items() if key not in OWN_KEYS}
+    return FileContents(examples, platform_fields, shared)
 
 
-def _add_scorers(document: Document, entries: Any, examples: Sequence[Example]) -> None:
-    """Put the file's scorers before those of each example."""
-    if entries is None:
-        return
+def _shared(document: Document, entries: Any) -> Example:
+    """The file's scorers, as those of an example that stands where they do."""
+    line = document.line(("scorers",))
+    source = str(document.path) if line is None else f"{document.path}:{line}"
     try:
-        shared = Example.from_dict({"scorers": entries}).scorers or []
+        return Example.from_dict({"scorers": entries}, source=source)
     except DatasetError as error:
         message = str(error).removeprefix(f"{error.field}: ")
         raise document.error(message, _parts(error.field, {}), error.field) from None
-    for example in examples:
-        example.scorers = [*shared, *(example.scorers or [])]
 
 
 @contextmanager
