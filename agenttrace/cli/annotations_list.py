@@ -6,8 +6,9 @@ import click
 
 from agenttrace.cli.json_output import echo_json
 from agenttrace.cli.store_option import place, store_option
-from agenttrace.cli.watch_option import moment, watched_store
+from agenttrace.cli.watch_option import watched_store
 from agenttrace.core.annotation import Annotation
+from agenttrace.reports.clock import clock_text
 from agenttrace.reports.text import show, table_lines, terminal_width, value_text
 
 HEAD = ("SAID", "BY", "TRACE", "RESULT", "THUMBS", "SCORE", "LABEL", "NOTE", "EXPECTED")
@@ -45,7 +46,7 @@ def annotations_list(
 def _row(annotation: Annotation) -> tuple[str, ...]:
     result = "" if annotation.run_id is None else f"{annotation.run_id[:8]}:{annotation.result}"
     return (
-        moment(annotation.created_ns),
+        clock_text(annotation.created_ns),
         annotation.by or "",
         (annotation.trace_id or "")[:12],
         result,

@@ -10,6 +10,7 @@ import click
 from agenttrace.cli.column_option import column_option
 from agenttrace.core.errors import DatasetError
 from agenttrace.datasets.dataset import EvalDataset, save_to
+from agenttrace.reports.tree import count_text
 
 
 @click.command("convert")
@@ -23,4 +24,4 @@ def dataset_convert(file: str, target: str, replace: bool, columns: Mapping[str,
         raise DatasetError("the file is there already; give another name, or --replace", path=target)
     dataset = EvalDataset.from_file(file, columns=columns)
     save_to(dataset, Path(target))
-    click.echo(f"{target}: {len(dataset)} example{'s' if len(dataset) > 1 else ''}")
+    click.echo(f"{target}: {count_text(len(dataset), 'example')}")

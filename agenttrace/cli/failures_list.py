@@ -6,8 +6,9 @@ import click
 
 from agenttrace.cli.json_output import echo_json
 from agenttrace.cli.store_option import place, store_option
-from agenttrace.cli.watch_option import moment, watched_store
+from agenttrace.cli.watch_option import watched_store
 from agenttrace.core.failure import STATES, Failure, State, state_text
+from agenttrace.reports.clock import clock_text
 from agenttrace.reports.text import show, table_lines, terminal_width
 
 HEAD = ("FAILURE", "STATE", "SEEN", "FIRST", "LAST", "CUSTOMERS", "COST", "PROJECT", "SCORER", "WHAT")
@@ -45,8 +46,8 @@ def _row(failure: Failure) -> tuple[str, ...]:
         failure.fingerprint,
         state_text(failure),
         str(failure.count),
-        moment(failure.first_ns),
-        moment(failure.last_ns),
+        clock_text(failure.first_ns),
+        clock_text(failure.last_ns),
         str(len(failure.customers)),
         "" if failure.cost is None else f"${failure.cost:.4g}",
         failure.project,

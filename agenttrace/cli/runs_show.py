@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 from typing import Any
 
 import click
@@ -13,6 +12,7 @@ from agenttrace.cli.main import own_command
 from agenttrace.cli.run_option import HELP, stored_run
 from agenttrace.cli.store_option import store_option, store_to_read
 from agenttrace.core.report import EvaluationReport
+from agenttrace.reports.clock import clock_text
 from agenttrace.reports.terminal import report_lines
 from agenttrace.reports.text import Line, safe_line, show, value_text
 from agenttrace.store.viewer_note import see_in
@@ -38,12 +38,11 @@ def runs_show(run: str, store: str | None, as_json: bool) -> None:
 
 
 def _head(run: Mapping[str, Any], report: EvaluationReport) -> Iterator[Line]:
-    start = datetime.fromtimestamp(run["started_ns"] / 1e9).astimezone()
     yield Line(f"run {run['run_id']}", "bold")
     facts = {
         "name": run["name"],
         "project": run["project"],
-        "started": f"{start:%Y-%m-%d %H:%M:%S}, took {run['duration']:.1f} s",
+        "started": f"{clock_text(run['started_ns'])}, took {run['duration']:.1f} s",
         "model": run["model"],
         **{name: value for name, value in run["metadata"].items() if name != "examples"},
     }

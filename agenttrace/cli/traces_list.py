@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from datetime import datetime
 from itertools import groupby
 
 import click
@@ -17,6 +16,7 @@ from agenttrace.cli.where_option import narrowed, reading, say_that_none_match, 
 from agenttrace.core.query import Query
 from agenttrace.core.trace_facts import TraceFacts
 from agenttrace.core.trace_reads import SORT_KEYS, Sort
+from agenttrace.reports.clock import clock_text
 from agenttrace.reports.terminal import number
 from agenttrace.reports.text import see_line, show
 from agenttrace.reports.tree import duration_text
@@ -76,7 +76,7 @@ def traces_list(
 def _columns(traces: Sequence[TraceFacts]) -> list[Column]:
     return [
         ("TRACE", [facts.trace_id[:12] for facts in traces]),
-        ("STARTED", [started_text(facts.start_ns) for facts in traces]),
+        ("STARTED", [clock_text(facts.start_ns) for facts in traces]),
         ("NAME", [facts.name for facts in traces]),
         ("PROJECT", [facts.project for facts in traces]),
         ("EXAMPLE", [facts.label("example") or "" for facts in traces]),
@@ -90,11 +90,6 @@ def _columns(traces: Sequence[TraceFacts]) -> list[Column]:
         ("SCORE", [_score_text(facts) for facts in traces]),
         ("CALLS", [calls_text(facts) for facts in traces]),
     ]
-
-
-def started_text(ns: int) -> str:
-    """A moment in the system's zone."""
-    return f"{datetime.fromtimestamp(ns / 1e9).astimezone():%Y-%m-%d %H:%M:%S}"
 
 
 def cost_text(cost: float | None) -> str:

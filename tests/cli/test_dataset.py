@@ -59,7 +59,7 @@ def test_ids_a_limit_and_outputs_are_chosen(agenttrace, recorded, tmp_path):
     assert (ran.code, EvalDataset.from_file(tmp_path / "two.json")[0].expected_tools) == (0, ["look"])
     missing = agenttrace("dataset", "from-traces", "0000", "--to", "three.json")
     assert missing.code == 2
-    assert "no trace '0000'" in missing.err
+    assert "no trace begins with '0000' in" in missing.err
 
 
 def test_an_empty_choice_is_2(agenttrace, recorded):
