@@ -53,7 +53,8 @@ def runs_list(store: str | None, project: str | None, branch: str | None, limit:
         click.echo(f"no runs found in {place(source)}; evaluate something first", err=True)
         return
     columns = [(head, cells) for head, *cells in zip(HEAD, *map(_row, runs), strict=True)]
-    show_table(columns, optional=("BRANCH", "PROJECT", "DURATION", "NAME"))
+    optional = ("BRANCH", "PROJECT", "DURATION")
+    show_table(columns, optional, cut=("NAME", "ENDED"), last=("STARTED", "NOT RUN"))
 
 
 def _row(run: RunSummary) -> tuple[str, ...]:

@@ -137,4 +137,6 @@ def _show(rows: Iterable[Mapping[str, Any]], columns: Sequence[Column], as_json:
         for row in rows:
             echo_json(row)
     else:
-        show_table(columns)
+        show_table(
+            columns, optional=("COST", "FIRST", "TRACES"), cut=("SESSION", "TOOL", "SCORER", "CUSTOMER")
+        )

@@ -22,8 +22,8 @@ from agenttrace.reports.text import see_line, show
 from agenttrace.reports.tree import duration_text
 from agenttrace.store.viewer_note import see_in
 
-OPTIONAL = ("CALLS", "SESSION", "EXAMPLE", "PROJECT", "SPANS", "COST", "TOOLS", "CUSTOMER", "NAME", "SCORE")
-"""The columns that a narrow terminal does without, the first one first."""
+OPTIONAL = ("CALLS", "SESSION", "EXAMPLE", "PROJECT", "SPANS", "COST", "TOOLS", "CUSTOMER", "DURATION")
+"""The columns that a narrow terminal does without, the first one first: what ran and its score stay."""
 
 _MARKS = {"passed": "✓", "failed": "✗", "skipped": "·", "errored": "!"}
 
@@ -67,7 +67,8 @@ def traces_list(
         return
     see = see_in(source, own_command())
     links = [(facts.trace_id[:12], see(facts.trace_id).url or "") for facts in page.traces] if see else []
-    show_table(_columns(page.traces), OPTIONAL, links if any(url for _, url in links) else ())
+    shown_links = links if any(url for _, url in links) else ()
+    show_table(_columns(page.traces), OPTIONAL, shown_links, cut=("NAME", "SCORE"), last=("STARTED",))
     failed = next((f for f in page.traces if f.status == "error" or f.verdict in ("failed", "errored")), None)
     if see is not None and failed is not None and sys.stdout.isatty():
         show([see_line(see(failed.trace_id), "")])
