@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from agenttrace.cli.store_option import store_option, store_to_read
+from agenttrace.cli.store_option import store_option, store_to_read, trace_named
 from agenttrace.redaction import Redaction
 from agenttrace.scoring.annotating import annotate as keep
 from agenttrace.scoring.annotating import expectation_in, stored_trace
@@ -31,7 +31,9 @@ def annotate(
     """Keep what you say of TRACE, its id or the first digits of it."""
     source = store_to_read(store)
     try:
-        trace_id, project = (None, None) if trace is None else stored_trace(source, trace)
+        trace_id, project = (
+            (None, None) if trace is None else stored_trace(source, trace_named(source, trace).trace_id)
+        )
         word["by"] = word["by"] or user_name()
         word["expected"] = None if word["expected"] is None else expectation_in(word["expected"])
         number = keep(source, project, Redaction(), trace_id, span_id, result, word)

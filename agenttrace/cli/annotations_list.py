@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import click
 
+from agenttrace.cli.fitted_table import show_table
 from agenttrace.cli.json_output import echo_json
 from agenttrace.cli.store_option import place, store_option
-from agenttrace.cli.watch_option import moment, watched_store
+from agenttrace.cli.watch_option import watched_store
 from agenttrace.core.annotation import Annotation
-from agenttrace.reports.text import show, table_lines, terminal_width, value_text
+from agenttrace.reports.clock import clock_text
+from agenttrace.reports.text import value_text
 
 HEAD = ("SAID", "BY", "TRACE", "RESULT", "THUMBS", "SCORE", "LABEL", "NOTE", "EXPECTED")
 
@@ -39,13 +41,14 @@ def annotations_list(
     if not annotations:
         click.echo(f"nobody said anything yet in {place(source)}; see agenttrace annotate --help", err=True)
         return
-    show(table_lines(HEAD, [_row(annotation) for annotation in annotations], width=terminal_width()))
+    columns = [(head, cells) for head, *cells in zip(HEAD, *map(_row, annotations), strict=True)]
+    show_table(columns, optional=("RESULT",), cut=("BY", "LABEL", "NOTE", "EXPECTED"))
 
 
 def _row(annotation: Annotation) -> tuple[str, ...]:
     result = "" if annotation.run_id is None else f"{annotation.run_id[:8]}:{annotation.result}"
     return (
-        moment(annotation.created_ns),
+        clock_text(annotation.created_ns),
         annotation.by or "",
         (annotation.trace_id or "")[:12],
         result,

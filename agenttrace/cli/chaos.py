@@ -8,8 +8,7 @@ import click
 
 from agenttrace.cli.json_output import echo_json
 from agenttrace.cli.loading import load_function
-from agenttrace.cli.store_option import place, store_option, store_to_read
-from agenttrace.core.errors import StoreError
+from agenttrace.cli.store_option import store_option, store_to_read, trace_named
 from agenttrace.evaluation.chaos import ChaosReport, FaultResult
 from agenttrace.evaluation.chaos import chaos as run_chaos
 from agenttrace.reports.text import Line, safe_line, show
@@ -59,9 +58,7 @@ def chaos(
     function = load_function(name)
     source = store_to_read(store)
     try:
-        trace = source.trace(trace_id)
-        if trace is None:
-            raise StoreError(f"no trace {trace_id!r} in {place(source)}")
+        trace = trace_named(source, trace_id)
     finally:
         source.close()
     report = run_chaos(

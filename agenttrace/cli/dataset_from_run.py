@@ -17,6 +17,7 @@ from agenttrace.core.errors import DatasetError, StoreError
 from agenttrace.core.protocols import Store
 from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.datasets.dataset import EvalDataset, save_to
+from agenttrace.reports.tree import count_text
 
 
 @click.command("from-run", epilog=HELP)
@@ -59,7 +60,7 @@ def dataset_from_run(
         )
     dataset = EvalDataset.from_results(results, expect=expect, outputs=outputs)
     save_to(dataset, Path(target))
-    click.echo(f"{target}: {len(dataset)} example{'s' if len(dataset) > 1 else ''}")
+    click.echo(f"{target}: {count_text(len(dataset), 'example')}")
 
 
 def _results(report: EvaluationReport, passed: bool, store: Store) -> Iterator[ScoringResult]:

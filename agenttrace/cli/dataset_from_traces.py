@@ -8,11 +8,10 @@ from typing import Any
 import click
 
 from agenttrace.cli.main import own_command
-from agenttrace.cli.store_option import place, store_option, store_to_read
+from agenttrace.cli.store_option import place, store_option, store_to_read, trace_named
 from agenttrace.core.errors import DatasetError, StoreError
-from agenttrace.core.protocols import Store
-from agenttrace.core.trace import Trace
 from agenttrace.datasets.dataset import EvalDataset, save_to
+from agenttrace.reports.tree import count_text
 from agenttrace.store.trace_stream import iter_traces
 
 
@@ -53,7 +52,7 @@ def dataset_from_traces(
     source = store_to_read(store)
     try:
         if trace_ids:
-            traces = [_trace(source, trace_id) for trace_id in trace_ids]
+            traces = [trace_named(source, trace_id) for trace_id in trace_ids]
         else:
             traces = list(iter_traces(source, project=project, limit=limit))
         where = place(source)
@@ -63,11 +62,4 @@ def dataset_from_traces(
         raise StoreError(f"there are no such traces in {where}; see: {own_command()} traces list")
     dataset = EvalDataset.from_traces(traces, expect=expect, outputs=outputs)
     save_to(dataset, Path(target))
-    click.echo(f"{target}: {len(dataset)} example{'s' if len(dataset) > 1 else ''}")
-
-
-def _trace(store: Store, trace_id: str) -> Trace:
-    trace = store.trace(trace_id)
-    if trace is None:
-        raise StoreError(f"no trace {trace_id!r} in {place(store)}; see: {own_command()} traces list")
-    return trace
+    click.echo(f"{target}: {count_text(len(dataset), 'example')}")

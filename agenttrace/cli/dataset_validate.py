@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
 import click
 
-from agenttrace.cli.loading import load_function
+from agenttrace.cli.column_option import column_option
+from agenttrace.cli.loading import load_function, load_scorer
 from agenttrace.core.errors import AgentTraceError, ConfigError, DatasetError
 from agenttrace.core.example import Example
+from agenttrace.core.protocols import Scorer
 from agenttrace.core.quarantine import quarantine_of
+from agenttrace.datasets.document import FileContents
 from agenttrace.datasets.validation import errors_in, misspelt_tools
 from agenttrace.evaluation.agent_run import Target
 from agenttrace.reports.text import safe
-from agenttrace.scoring.example_scorers import check_example_scorers
+from agenttrace.reports.tree import count_text
+from agenttrace.scoring.example_scorers import scorer_errors, unknown_scorers
 from agenttrace.simulation.simulation import Simulation
 from agenttrace.tracing.observed_function import known_tools
 
@@ -30,13 +34,28 @@ INVALID = 2
     metavar="PKG.MOD:NAME",
     help="Import the agent; look for inputs that it does not take and misspelt names of its tools.",
 )
-def dataset_validate(files: tuple[str, ...], function_name: str | None) -> int:
+@click.option(
+    "--scorer",
+    "scorer_names",
+    metavar="NAME[:OPT=VAL,…]",
+    multiple=True,
+    help="A scorer that eval run is given, too: then a name that no scorer has is an error; repeat for more.",
+)
+@column_option
+def dataset_validate(
+    files: tuple[str, ...],
+    function_name: str | None,
+    scorer_names: tuple[str, ...],
+    columns: Mapping[str, str | None],
+) -> int:
     """Read files of examples, print all their errors; exit with 2 if there are any."""
+    suite = [load_scorer(name) for name in scorer_names] or None
     target = None if function_name is None else Target.of(load_function(function_name))
     count = 0
     for file in files:
-        examples, found_errors = errors_in(Path(file))
-        errors: list[AgentTraceError] = [*found_errors, *_scorer_errors(examples)]
+        contents, of_file = errors_in(Path(file), columns)
+        examples = contents.examples
+        errors: list[AgentTraceError] = [*of_file, *_scorer_errors(contents, suite)]
         errors += _errors_of(examples, quarantine_of)
         if target is not None:
             errors += misspelt_tools(examples, known_tools())
@@ -45,15 +64,20 @@ def dataset_validate(files: tuple[str, ...], function_name: str | None) -> int:
         for error in errors:
             click.echo(safe(str(error)), err=True)
         if not errors:
-            click.echo(safe(f"{file}: {len(examples)} example{'' if len(examples) == 1 else 's'}"))
+            click.echo(safe(f"{file}: {count_text(len(examples), 'example')}"))
         count += len(errors)
     if count:
-        click.echo(f"{count} error{'s' if count > 1 else ''}", err=True)
+        click.echo(count_text(count, "error"), err=True)
     return INVALID if count else 0
 
 
-def _scorer_errors(examples: list[Example]) -> list[AgentTraceError]:
-    return _errors_of(examples, lambda example: check_example_scorers([example]))
+def _scorer_errors(contents: FileContents, suite: Sequence[Scorer] | None) -> Iterator[AgentTraceError]:
+    """The errors; without the suite, a note for each name that may be one of its scorers."""
+    for example in contents.own_scorers():
+        yield from scorer_errors(example, suite)
+        for error in unknown_scorers(example) if suite is None else ():
+            text = f"note: {error}; eval run needs it as --scorer, and so does validate to check it"
+            click.echo(safe(text), err=True)
 
 
 def _check_input(target: Target, example: Example) -> None:

@@ -15,7 +15,12 @@ import click
 
 from agenttrace.cli.baseline_options import BaselineOptions, baseline_options, comparison_with
 from agenttrace.cli.early_end import told_early_end
-from agenttrace.cli.expected_failures import that_count, with_expected_failures, without_skipped
+from agenttrace.cli.expected_failures import (
+    that_count,
+    with_expected_failures,
+    with_failures_of,
+    without_skipped,
+)
 from agenttrace.cli.limit_options import LimitOptions, limit_options
 from agenttrace.cli.loading import load_function, load_scorer, load_task_option, warn_of_misspelt_tools
 from agenttrace.cli.main import INTERRUPTED, own_command
@@ -31,7 +36,7 @@ from agenttrace.core.example import Example
 from agenttrace.core.protocols import Scorer
 from agenttrace.core.report import EvaluationFailed, EvaluationInterrupted, EvaluationReport
 from agenttrace.core.run_comparison import RunRecord
-from agenttrace.evaluation.assertion import checked_requirements, examples_in, require_passed
+from agenttrace.evaluation.assertion import checked_requirements, require_passed
 from agenttrace.evaluation.engine import Progress
 from agenttrace.evaluation.evaluate import run_evaluation
 from agenttrace.evaluation.requirement import Requirement
@@ -136,7 +141,7 @@ def eval_run(
     except EvaluationInterrupted as interruption:
         report, code = interruption.report, INTERRUPTED
     tracer.flush(timeout=5.0)
-    redacted = redacted_report(report, tracer.redaction)
+    redacted = with_failures_of(before, redacted_report(report, tracer.redaction))
     code = finish(redacted, code, files, comparison_with(before, redacted), see=_see(tracer))
     baseline.save(redacted, is_left_out)
     if code != INTERRUPTED:
@@ -188,7 +193,9 @@ def _loaded(
 ) -> tuple[Sequence[Example], list[Example], list[Scorer], Callable[..., Any] | None]:
     """The examples of a file, those to run, the scorers and the agent by their names, checked as far as
     they can be."""
-    everything = examples_in(file) if task is None else task.examples
+    if task is not None and selection.columns:
+        raise click.UsageError("--column is of a file of examples; a task names them: dataset: {columns: …}")
+    everything = selection.read(file) if task is None else task.examples
     examples = without_skipped(selection.of(everything))
     scorers = [*(task.scorers if task else ()), *map(load_scorer, scorer_names)]
     if not scorers and not any(example.scorers for example in examples):

@@ -61,17 +61,18 @@ def eval_traces(
 ) -> int:
     """Score the traces that match; the scores stand beside their spans.
 
-    Exit with 0 where all that was scored passed, 1 where some did not, 2 where a score is errored.
+    Exit with 0 where all that was scored passed, 1 where some did not, 2 where a score is errored or no
+    trace matches.
     """
     scorers = [load_scorer(name) for name in scorer_names]
     with reading(store) as (source, reads):
         scored = score_traces(source, scorers, query, progress=_progress(quiet), **options)
         check_kept(source)
-        if not scored.traces and not as_json:
+        if not scored.traces:
             say_that_none_match(source, reads, query)
-            return 0
-    _show(scored, as_json)
-    return 2 if scored.count("errored") else 1 if scored.count("failed") else 0
+    if scored.traces or as_json:
+        _show(scored, as_json)
+    return 2 if not scored.traces or scored.count("errored") else 1 if scored.count("failed") else 0
 
 
 def _progress(quiet: bool) -> Callable[[Scored], None]:

@@ -1,4 +1,4 @@
-"""What examples say of themselves: skip, xfail, quarantine; which failures do not count."""
+"""Which failures do not count: by skip, xfail and quarantine of examples, or by a baseline."""
 
 from __future__ import annotations
 
@@ -10,8 +10,12 @@ import click
 from agenttrace.core.example import Example
 from agenttrace.core.quarantine import quarantine_of, why_failure_is_expected
 from agenttrace.core.report import EvaluationReport
+from agenttrace.core.run_comparison import RunRecord
 from agenttrace.reports.first_line import label
+from agenttrace.reports.requirements import expected_failures, requirements_of
 from agenttrace.reports.text import safe
+from agenttrace.runs.compare import compare_runs
+from agenttrace.runs.record import record_of_report, without_diffs
 
 
 def without_skipped(examples: Sequence[Example]) -> list[Example]:
@@ -49,6 +53,28 @@ def with_expected_failures(report: EvaluationReport) -> EvaluationReport:
     more = {"expected_failures": list(expected.values()), "quarantines_over": list(over.values())}
     filled = {name: rows for name, rows in more.items() if rows}
     return replace(report, metadata={**report.metadata, **filled}) if filled else report
+
+
+def with_failures_of(before: RunRecord | None, report: EvaluationReport) -> EvaluationReport:
+    """The report whose metadata say, too, which failures are no worse than in a baseline.
+
+    None is where the run fails as a whole: over all examples it is worse, or not what was required.
+    """
+    if before is None or "quarantines_over" in report.metadata:
+        return report
+    comparison = compare_runs(before, without_diffs(record_of_report(report)))
+    required = all(row.get("holds") is True for row in requirements_of(report))
+    if comparison.losses or not comparison.shares_examples or not required:
+        return report
+    rows = expected_failures(report)
+    known = {row.get("position") for row in rows}
+    failed = {one.position for one in report.results if one.outcome == "failed"} - known
+    worse = ("new", "worse", "errored", "not_run")
+    for change in comparison.changes:
+        if change.after is not None and change.after.position in failed and change.kind not in worse:
+            why = f"no worse than {before.label}"
+            rows.append({"position": change.after.position, "example": change.label, "why": why})
+    return replace(report, metadata={**report.metadata, "expected_failures": rows}) if rows else report
 
 
 def that_count(report: EvaluationReport) -> EvaluationReport:

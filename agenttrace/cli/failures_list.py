@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
+from agenttrace.cli.fitted_table import show_table
 from agenttrace.cli.json_output import echo_json
 from agenttrace.cli.store_option import place, store_option
-from agenttrace.cli.watch_option import moment, watched_store
+from agenttrace.cli.watch_option import watched_store
 from agenttrace.core.failure import STATES, Failure, State, state_text
-from agenttrace.reports.text import show, table_lines, terminal_width
+from agenttrace.reports.clock import clock_text
 
 HEAD = ("FAILURE", "STATE", "SEEN", "FIRST", "LAST", "CUSTOMERS", "COST", "PROJECT", "SCORER", "WHAT")
 
@@ -37,7 +38,9 @@ def failures_list(
     if not failures:
         click.echo(f"no failures found in {place(source)}", err=True)
         return
-    show(table_lines(HEAD, [_row(failure) for failure in failures], width=terminal_width()))
+    columns = [(head, cells) for head, *cells in zip(HEAD, *map(_row, failures), strict=True)]
+    optional = ("PROJECT", "COST", "FIRST", "CUSTOMERS")
+    show_table(columns, optional, cut=("STATE", "SCORER", "WHAT"), last=("LAST", "SEEN"))
 
 
 def _row(failure: Failure) -> tuple[str, ...]:
@@ -45,8 +48,8 @@ def _row(failure: Failure) -> tuple[str, ...]:
         failure.fingerprint,
         state_text(failure),
         str(failure.count),
-        moment(failure.first_ns),
-        moment(failure.last_ns),
+        clock_text(failure.first_ns),
+        clock_text(failure.last_ns),
         str(len(failure.customers)),
         "" if failure.cost is None else f"${failure.cost:.4g}",
         failure.project,

@@ -58,7 +58,10 @@ class _TrialsType(click.ParamType[Trials]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Trials:
         if value == "auto":
             return "auto"
-        return click.IntRange(1).convert(value, param, ctx)
+        try:
+            return click.IntRange(1).convert(value, param, ctx)
+        except click.BadParameter:
+            self.fail(f"got {value!r}, wanted a whole number from 1 on, or auto", param, ctx)
 
 
 def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:

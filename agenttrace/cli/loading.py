@@ -29,7 +29,7 @@ def load_function(text: str) -> Callable[..., Any]:
     try:
         return imported_function(text)
     except ConfigError as error:
-        raise click.BadParameter(str(error)) from None
+        raise click.BadParameter(str(error), param_hint="--function") from None
 
 
 def load_scorer(text: str) -> Scorer:
@@ -44,7 +44,7 @@ def load_scorer(text: str) -> Scorer:
     try:
         return scorer_of(*type_and_options(text))
     except (ConfigError, ScorerError) as error:
-        raise click.BadParameter(str(error)) from None
+        raise click.BadParameter(str(error), param_hint="--scorer") from None
 
 
 def load_task_option(

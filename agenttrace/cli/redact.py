@@ -11,7 +11,7 @@ import click
 
 from agenttrace.cli.asking import agreed
 from agenttrace.cli.run_option import stored_run
-from agenttrace.cli.store_option import place, store_option
+from agenttrace.cli.store_option import place, store_option, trace_named
 from agenttrace.cli.where_option import reading, say_that_none_match, where_option
 from agenttrace.core import semconv
 from agenttrace.core.errors import StoreError
@@ -78,7 +78,7 @@ def redact(
     redaction = Redaction(names, level=level, shapes=shapes, except_=except_)
     with reading(store) as (source, reads):
         mending = _mending(source)
-        ids = [_whole_id(source, trace) for trace in traces]
+        ids = [trace_named(source, prefix).trace_id for prefix in traces]
         if query.terms:
             matches = [facts.trace_id for facts in reads.each_match(query)]
             ids = [one for one in ids if one in matches] if traces else matches
@@ -151,13 +151,6 @@ def _say_what_is_left(path: str, mended: Mended) -> None:
             "then run: agenttrace traces vacuum",
             err=True,
         )
-
-
-def _whole_id(source: Store, prefix: str) -> str:
-    trace = source.trace(prefix)
-    if trace is None:
-        raise StoreError(f"there is no trace {safe_line(prefix)} in {place(source)}")
-    return trace.trace_id
 
 
 _MOST_KNOWN = 1_000

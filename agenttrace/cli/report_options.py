@@ -38,13 +38,14 @@ SOURCE = "the command reads this file, which would be replaced"
 """Why something may not be written to a path."""
 
 STDOUT = "-"
-_FORMATS = {
+FORMATS = {
     "junit": "JUnit XML, for a CI.",
     "md": "Markdown, for a pull request's comment.",
     "json": "JSON: see report.schema.json.",
     "csv": "CSV with a row for each score.",
     "html": "HTML: one page that loads nothing.",
 }
+"""The formats of a report, with what each is for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +97,13 @@ def report_options(command: F) -> F:
 
     @functools.wraps(command)
     def with_files(*args: Any, **kwargs: Any) -> Any:
-        chosen = ((name, path) for name in _FORMATS for path in kwargs.pop(f"{name}_paths"))
+        chosen = ((name, path) for name in FORMATS for path in kwargs.pop(f"{name}_paths"))
         files = ReportFiles(tuple(chosen))
         files.check(kwargs.get("file"))
         return command(*args, files=files, **kwargs)
 
     decorated: Any = with_files
-    for name, text in reversed(_FORMATS.items()):
+    for name, text in reversed(FORMATS.items()):
         decorated = click.option(
             f"--{name}",
             f"{name}_paths",

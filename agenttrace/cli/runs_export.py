@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from agenttrace.cli.report_options import ReportFiles, report_options
+from agenttrace.cli.report_options import FORMATS, ReportFiles, report_options
 from agenttrace.cli.run_option import HELP, stored_run
 from agenttrace.cli.store_option import store_option, store_to_read
 from agenttrace.core.errors import AgentTraceError
@@ -29,7 +29,10 @@ def runs_export(run: str, output: str | None, baseline: bool, files: ReportFiles
     either, and not the traces.
     """
     if output is None and (baseline or not files.targets):
-        raise click.UsageError("say where to: --output FILE, or a report with --junit, --md, --json or --csv")
+        *some, last = (f"--{name}" for name in FORMATS)
+        raise click.UsageError(
+            f"say where to: --output FILE, or a report with {', '.join(some)} or {last} FILE"
+        )
     source = store_to_read(store)
     try:
         stored = stored_run(source, run)

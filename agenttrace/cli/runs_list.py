@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from datetime import datetime
 
 import click
 
@@ -11,6 +10,7 @@ from agenttrace.cli.fitted_table import show_table
 from agenttrace.cli.json_output import echo_json
 from agenttrace.cli.store_option import place, store_option, store_to_read
 from agenttrace.core.protocols import RunSummary
+from agenttrace.reports.clock import clock_text
 from agenttrace.reports.tree import duration_text
 from agenttrace.runs.reference import branch_of
 
@@ -53,14 +53,14 @@ def runs_list(store: str | None, project: str | None, branch: str | None, limit:
         click.echo(f"no runs found in {place(source)}; evaluate something first", err=True)
         return
     columns = [(head, cells) for head, *cells in zip(HEAD, *map(_row, runs), strict=True)]
-    show_table(columns, optional=("BRANCH", "PROJECT", "DURATION", "NAME"))
+    optional = ("BRANCH", "PROJECT", "DURATION")
+    show_table(columns, optional, cut=("NAME", "ENDED"), last=("STARTED", "NOT RUN"))
 
 
 def _row(run: RunSummary) -> tuple[str, ...]:
-    start = datetime.fromtimestamp(run.started_ns / 1e9).astimezone()
     return (
         run.run_id[:12],
-        f"{start:%Y-%m-%d %H:%M:%S}",
+        clock_text(run.started_ns),
         run.name,
         run.project,
         branch_of(run) or "",

@@ -8,8 +8,10 @@ from typing import Any, TypeVar
 
 import click
 
+from agenttrace.cli.main import own_command
 from agenttrace.core.errors import ConfigError, StoreError
 from agenttrace.core.protocols import Store
+from agenttrace.core.trace import Trace
 from agenttrace.store import MemoryStore, SQLiteStore, open_store
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -49,6 +51,20 @@ def shared_store(where: str | None) -> Store:
     if isinstance(store, MemoryStore):
         raise ConfigError("a store in memory can only be seen by its own process; give --store a file")
     return store
+
+
+def trace_named(store: Store, prefix: str) -> Trace:
+    """Return the stored trace whose id begins so.
+
+    Raises:
+        StoreError: there is none, several begin so, or the store cannot be read.
+    """
+    trace = store.trace(prefix)
+    if trace is None:
+        raise StoreError(
+            f"no trace begins with {prefix!r} in {place(store)}; see: {own_command()} traces list"
+        )
+    return trace
 
 
 def place(store: Store) -> str:

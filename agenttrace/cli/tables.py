@@ -11,12 +11,13 @@ import click
 from agenttrace.cli.fitted_table import Column, show_table
 from agenttrace.cli.json_output import echo_json
 from agenttrace.cli.store_option import store_option
-from agenttrace.cli.traces_list import cost_text, started_text
+from agenttrace.cli.traces_list import cost_text
 from agenttrace.cli.where_option import reading, say_that_none_match, where_option
 from agenttrace.core.query import Labelled, Present, Query
 from agenttrace.core.session_figures import SessionFigures, session_figures
 from agenttrace.core.trace_figures import ScoreFigures, ToolFigures, by_scorer, by_tool
 from agenttrace.core.trace_reads import TraceReads
+from agenttrace.reports.clock import clock_text
 from agenttrace.reports.terminal import number
 from agenttrace.reports.tree import duration_text
 
@@ -96,8 +97,8 @@ def sessions(store: str | None, query: Query, limit: int, as_json: bool) -> None
         map(asdict, lines),
         [
             ("SESSION", [line.session for line in lines]),
-            ("FIRST", [started_text(line.start_ns) for line in lines]),
-            ("LAST ENDED", [started_text(line.end_ns) for line in lines]),
+            ("FIRST", [clock_text(line.start_ns) for line in lines]),
+            ("LAST ENDED", [clock_text(line.end_ns) for line in lines]),
             ("TRACES", [str(line.traces) for line in lines]),
             ("CUSTOMER", [line.customer or "" for line in lines]),
             ("COST", [cost_text(line.cost) for line in lines]),
@@ -136,4 +137,6 @@ def _show(rows: Iterable[Mapping[str, Any]], columns: Sequence[Column], as_json:
         for row in rows:
             echo_json(row)
     else:
-        show_table(columns)
+        show_table(
+            columns, optional=("COST", "FIRST", "TRACES"), cut=("SESSION", "TOOL", "SCORER", "CUSTOMER")
+        )

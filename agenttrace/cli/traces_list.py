@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from datetime import datetime
 from itertools import groupby
 
 import click
@@ -17,13 +16,14 @@ from agenttrace.cli.where_option import narrowed, reading, say_that_none_match, 
 from agenttrace.core.query import Query
 from agenttrace.core.trace_facts import TraceFacts
 from agenttrace.core.trace_reads import SORT_KEYS, Sort
+from agenttrace.reports.clock import clock_text
 from agenttrace.reports.terminal import number
 from agenttrace.reports.text import see_line, show
 from agenttrace.reports.tree import duration_text
 from agenttrace.store.viewer_note import see_in
 
-OPTIONAL = ("CALLS", "SESSION", "EXAMPLE", "PROJECT", "SPANS", "COST", "TOOLS", "CUSTOMER", "NAME", "SCORE")
-"""The columns that a narrow terminal does without, the first one first."""
+OPTIONAL = ("CALLS", "SESSION", "EXAMPLE", "PROJECT", "SPANS", "COST", "TOOLS", "CUSTOMER", "DURATION")
+"""The columns that a narrow terminal does without, the first one first: what ran and its score stay."""
 
 _MARKS = {"passed": "✓", "failed": "✗", "skipped": "·", "errored": "!"}
 
@@ -67,7 +67,8 @@ def traces_list(
         return
     see = see_in(source, own_command())
     links = [(facts.trace_id[:12], see(facts.trace_id).url or "") for facts in page.traces] if see else []
-    show_table(_columns(page.traces), OPTIONAL, links if any(url for _, url in links) else ())
+    shown_links = links if any(url for _, url in links) else ()
+    show_table(_columns(page.traces), OPTIONAL, shown_links, cut=("NAME", "SCORE"), last=("STARTED",))
     failed = next((f for f in page.traces if f.status == "error" or f.verdict in ("failed", "errored")), None)
     if see is not None and failed is not None and sys.stdout.isatty():
         show([see_line(see(failed.trace_id), "")])
@@ -76,7 +77,7 @@ def traces_list(
 def _columns(traces: Sequence[TraceFacts]) -> list[Column]:
     return [
         ("TRACE", [facts.trace_id[:12] for facts in traces]),
-        ("STARTED", [started_text(facts.start_ns) for facts in traces]),
+        ("STARTED", [clock_text(facts.start_ns) for facts in traces]),
         ("NAME", [facts.name for facts in traces]),
         ("PROJECT", [facts.project for facts in traces]),
         ("EXAMPLE", [facts.label("example") or "" for facts in traces]),
@@ -90,11 +91,6 @@ def _columns(traces: Sequence[TraceFacts]) -> list[Column]:
         ("SCORE", [_score_text(facts) for facts in traces]),
         ("CALLS", [calls_text(facts) for facts in traces]),
     ]
-
-
-def started_text(ns: int) -> str:
-    """A moment in the system's zone."""
-    return f"{datetime.fromtimestamp(ns / 1e9).astimezone():%Y-%m-%d %H:%M:%S}"
 
 
 def cost_text(cost: float | None) -> str:

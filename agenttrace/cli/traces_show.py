@@ -6,7 +6,7 @@ import click
 
 from agenttrace.cli.json_output import echo_json
 from agenttrace.cli.main import own_command
-from agenttrace.cli.store_option import place, store_option, store_to_read
+from agenttrace.cli.store_option import place, store_option, store_to_read, trace_named
 from agenttrace.core.errors import StoreError
 from agenttrace.reports.text import see_line, show, terminal_width
 from agenttrace.reports.tree import trace_lines
@@ -36,9 +36,7 @@ def traces_show(trace_id: str | None, store: str | None, width: int | None, as_j
             if not newest:
                 raise StoreError(f"there are no traces yet in {place(source)}; try: {own_command()} demo")
             trace_id = newest[0].trace_id
-        trace = source.trace(trace_id)
-        if trace is None:
-            raise StoreError(f"no trace {trace_id!r} in {place(source)}; see: {own_command()} traces list")
+        trace = trace_named(source, trace_id)
         scores = source.scores(trace.trace_id)
     finally:
         source.close()

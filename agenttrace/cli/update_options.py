@@ -13,6 +13,7 @@ import click
 from agenttrace.core.protocols import Scorer
 from agenttrace.core.report import EvaluationReport
 from agenttrace.reports.text import safe
+from agenttrace.reports.tree import count_text
 from agenttrace.updates.update import Update, updated
 
 
@@ -76,7 +77,7 @@ def update_file(
         return
     update.write()
     count = sum(bool(example.diff) for example in update.examples)
-    click.echo(safe(f"{file}: {count} example{'s' if count > 1 else ''} updated"), err=to_stderr)
+    click.echo(safe(f"{file}: {count_text(count, 'example')} updated"), err=to_stderr)
 
 
 def update_lines(update: Update) -> list[str]:

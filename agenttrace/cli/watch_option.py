@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from agenttrace.cli.store_option import store_to_read
 from agenttrace.core.errors import StoreError
 from agenttrace.core.protocols import KeepsWatch, Store, optional
@@ -21,8 +19,3 @@ def watched_store(path: str | None) -> tuple[Store, KeepsWatch]:
     if watch is None:
         raise StoreError(f"{type(store).__name__} keeps no failures, annotations or counts")
     return store, watch
-
-
-def moment(nanoseconds: int) -> str:
-    """A moment as local date and time."""
-    return f"{datetime.fromtimestamp(nanoseconds / 1e9).astimezone():%Y-%m-%d %H:%M:%S}"

@@ -42,7 +42,9 @@ def imported(text: str, *directories: Path) -> tuple[Any, Any]:
         ConfigError: the text is no such name, there is no such module or name, or importing it raises.
     """
     if not all(text.partition(":")):
-        raise ConfigError(f"got {text!r}, wanted package.module:function")
+        module_name, dot, name = text.rpartition(".")
+        hint = f"; did you mean '{module_name}:{name}'?" if all((module_name, dot, name)) else ""
+        raise ConfigError(f"got {text!r}, wanted package.module:function, with a colon between{hint}")
     module_name, _, path = text.partition(":")
     here = str(Path.cwd())
     if here not in sys.path:

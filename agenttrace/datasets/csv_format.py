@@ -7,10 +7,12 @@ apostrophe before a character that spreadsheets take for a formula (or before an
 
 from __future__ import annotations
 
+import ast
 import csv
 import io
+import re
 import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,16 @@ from agenttrace.core.errors import DatasetError, did_you_mean
 from agenttrace.core.example import Example
 from agenttrace.core.json_reader import InvalidJSON, strict_json
 from agenttrace.core.jsonable import readable_json
-from agenttrace.datasets.document import Document, FileContents, load_example, noted
+from agenttrace.core.text import shorten
+from agenttrace.datasets.document import (
+    OWN_COLUMNS,
+    Columns,
+    Document,
+    FileContents,
+    columns_of,
+    load_example,
+    noted,
+)
 from agenttrace.datasets.files import read_text
 
 MAX_BYTES = 256_000_000
@@ -35,12 +46,12 @@ def read_csv(
     header_mapping: Mapping[str, str] | None = None,
     *,
     errors: list[DatasetError] | None = None,
-    columns: Collection[str] = (),
+    columns: Columns = (),
 ) -> FileContents:
     """Read a table whose first row names Example fields; cells as `read_cell` reads them.
 
     `header_mapping` names the column of each field where the file has names of its own; columns outside it
-    are ignored then. `columns` are those that become `additional_metadata`. The delimiter is whichever of
+    are ignored then. `columns` are those that are no fields, see `Columns`. The delimiter is whichever of
     comma, semicolon and tab splits the first row into the most known names. Rows without any text are
     ignored. The error of a row goes to `errors`, where there are.
 
@@ -49,7 +60,7 @@ def read_csv(
             that its field cannot hold; it names line and row (the header is row 1).
     """
     text = read_text(path, MAX_BYTES)
-    document = Document(path, None, columns=columns)
+    document = Document(path, None, columns=columns_of(columns))
     if not text.strip():
         raise document.error("the file is empty; its first row names Example fields")
     if "\0" in text:
@@ -67,7 +78,7 @@ def read_csv(
             if len(row) != len(header):
                 raise document.error(
                     f"got {len(row)} cells, wanted {len(header)} as in the first row; "
-                    "put a cell with a delimiter or a line break in double quotes",
+                    "put a cell with a delimiter or a line break in double quotes, and double those in it",
                     (number,),
                     f"row {number}",
                 )
@@ -127,8 +138,7 @@ def _columns(header: list[str], field_of: Mapping[str, str], document: Document)
         if field is None:
             continue
         if field not in _FIELDS and field not in document.columns:
-            names = [*_FIELDS, *document.columns]
-            raise document.error(f"unknown column {field!r}{did_you_mean(field, names)}", (1,), "row 1")
+            raise document.error(f"unknown column {field!r}{_remedy(field, document)}", (1,), "row 1")
         if field in columns:
             raise document.error(f"the column {name!r} stands there twice", (1,), "row 1")
         columns[field] = at
@@ -138,16 +148,66 @@ def _columns(header: list[str], field_of: Mapping[str, str], document: Document)
     return columns
 
 
-def _value(text: str, document: Document, number: int, field: str) -> Any:
+def _remedy(column: str, document: Document) -> str:
+    """The nearest field, or what to do with a column of one's own before the many that there are."""
+    known = did_you_mean(column, [*_FIELDS, *document.columns])
+    return known + OWN_COLUMNS if known.startswith("; did you mean") else OWN_COLUMNS + known
+
+
+def _value(text: str, document: Document, number: int, column: str) -> Any:
+    field = document.columns.get(column, column)
     try:
-        return read_cell(text)
+        value = read_cell(text)
     except InvalidJSON as error:
         raise document.error(
-            f"got {text[:80]!r}, which begins like JSON but cannot be read ({error}); "
-            "write a text that begins so as a JSON string, in double quotes",
+            f"got {text[:80]!r}, which begins like JSON but cannot be read ({error}); {_as_json(text)}",
             (number,),
-            f"row {number}.{field}",
+            f"row {number}.{column}",
         ) from None
+    if isinstance(value, str) and field in _LISTS:
+        raise document.error(
+            f"got {shorten(repr(value), 80)}, wanted a list; {_as_list(value, field)}",
+            (number,),
+            f"row {number}.{column}",
+        )
+    return value
+
+
+_LISTS = ("context", "retrieval_context", "expected_tools", "tools_called", "tags", "scorers", "turns")
+"""Fields whose cell is a list, which has to be JSON."""
+
+_LISTS_OF_NAMES = ("expected_tools", "tools_called", "tags")
+"""Those whose items have no commas, unless in brackets."""
+
+_HINT = 200
+"""Characters of a cell that an error writes for the user."""
+
+
+def _as_json(text: str) -> str:
+    """How to write a cell that is no JSON: a literal of Python, as pandas writes lists, has its value."""
+    try:
+        value = ast.literal_eval(text) if len(text) <= _HINT else None
+        literal = None if value is None else readable_json(value)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        literal = None
+    if literal is not None:
+        return f"write {_cell(literal)}"
+    return "write a text that begins so as a JSON string, in double quotes"
+
+
+def _as_list(text: str, field: str) -> str:
+    """How to write a cell of a list that is a text."""
+    is_plain = field in _LISTS_OF_NAMES and not set("()[]{}") & set(text)
+    items = [part.strip() for part in re.split(r"[,;\n]", text)] if is_plain else [text]
+    return f"write the cell as JSON: {_cell(shorten(readable_json([one for one in items if one]), _HINT))}"
+
+
+def _cell(text: str) -> str:
+    """A cell as a spreadsheet shows it; in the file's own text, one with a comma is quoted."""
+    if "," not in text:
+        return text
+    quoted = text.replace('"', '""')
+    return f'{text} (in the text of the file: "{quoted}")'
 
 
 _JSON_STARTS = ("{", "[", '"')

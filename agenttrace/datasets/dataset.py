@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -15,7 +15,7 @@ from agenttrace.core.file_form import strict, to_file_form
 from agenttrace.core.report import ScoringResult
 from agenttrace.core.trace import Trace
 from agenttrace.datasets.csv_format import read_csv, write_csv
-from agenttrace.datasets.document import FileContents
+from agenttrace.datasets.document import Columns, FileContents
 from agenttrace.datasets.expected_outputs import output_to_write
 from agenttrace.datasets.files import write_text
 from agenttrace.datasets.from_results import ExpectOfResult, examples_from_results
@@ -39,10 +39,12 @@ class EvalDataset(Sequence[Example]):
             self.add_example(example)
 
     @classmethod
-    def from_file(cls, path: str | Path, *, columns: Collection[str] = ()) -> Self:
+    def from_file(cls, path: str | Path, *, columns: Columns = ()) -> Self:
         """Load a file; its suffix selects the format: ``.yaml``, ``.yml``, ``.json``, ``.jsonl``, ``.csv``.
 
         `columns` are the keys that an example may have beside its fields: they are its `additional_metadata`.
+        A mapping says which field each is, ``{"question": "input", "level": "additional_metadata"}``; one
+        that is None there is left out.
 
         Raises:
             DatasetError: the file cannot be read as examples; it names path, line and field.
@@ -204,11 +206,11 @@ class Reader(Protocol):
     """Reads a file."""
 
     def __call__(
-        self, path: Path, /, *, errors: list[DatasetError] | None = None, columns: Collection[str] = ()
+        self, path: Path, /, *, errors: list[DatasetError] | None = None, columns: Columns = ()
     ) -> FileContents:
         """The contents. The error of an example that cannot be read goes to `errors`, where there are.
 
-        `columns` are the keys that an example may have beside its fields: they are its `additional_metadata`.
+        `columns` are the keys that an example may have beside its fields; see `Columns`.
         """
         ...
 

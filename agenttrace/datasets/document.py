@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from agenttrace.core.errors import DatasetError, ExpectationError, did_you_mean, with_article
 from agenttrace.core.example import Example
@@ -17,6 +17,18 @@ from agenttrace.expectations.matcher import read_value
 from agenttrace.expectations.parse import parse_expectation
 
 Place = tuple[str | int, ...]
+
+Columns: TypeAlias = "Collection[str] | Mapping[str, str | None]"
+"""The keys of an example beside its fields: they go to its `additional_metadata`. A mapping says which field
+each one is; None leaves it out."""
+
+METADATA = "additional_metadata"
+
+OWN_COLUMNS = (
+    "; a column of your own: --column NAME puts it into additional_metadata, --column NAME=FIELD makes it a "
+    "field, --column NAME= leaves it out (in Python: columns={'NAME': 'FIELD'}, None leaves it out)"
+)
+"""What to do with a key that is no field."""
 
 PLATFORM_DATASET_KEYS = frozenset(
     {"comments", "created_at", "dataset_alias", "dataset_id", "organization_id", "source_file"}
@@ -41,13 +53,13 @@ _HOW = "write a mapping with the key 'examples' that holds a list"
 class Document:
     """The data of one file; `lines` are 1-based and go as deep as the reader records them.
 
-    `columns` are the keys that an example may have beside its fields: they go to its `additional_metadata`.
+    `columns` are the keys that an example may have beside its fields, as `columns_of` returns them.
     """
 
     path: Path
     data: Any
     lines: dict[Place, int] = field(default_factory=dict)
-    columns: Collection[str] = ()
+    columns: Mapping[str, str | None] = field(default_factory=dict)
 
     def line(self, place: Place) -> int | None:
         """The line of a place, or of the nearest place that contains it."""
@@ -60,12 +72,37 @@ class Document:
         return DatasetError(message, path=self.path, line=self.line(place), field=field)
 
 
+def columns_of(columns: Columns) -> Mapping[str, str | None]:
+    """The field of each column.
+
+    Raises:
+        DatasetError: a column is to be a field that there is not.
+    """
+    if not isinstance(columns, Mapping):
+        return dict.fromkeys(columns, METADATA)
+    for column, name in columns.items():
+        if name is not None and name not in Example.model_fields:
+            known = did_you_mean(str(name), Example.model_fields)
+            raise DatasetError(f"the column {column!r} is to be {name!r}, which is no field{known}")
+    return columns
+
+
 @dataclass
 class FileContents:
-    """The contents of a file: its examples in order, and the fields of the dataset itself."""
+    """The contents of a file: its examples in order, and the fields of the dataset itself.
+
+    `shared` has the scorers at the top of the file with their place; each example has them before its own.
+    """
 
     examples: list[Example]
     platform_fields: dict[str, Any] = field(default_factory=dict)
+    shared: Example = field(default_factory=Example)
+
+    def own_scorers(self) -> Iterator[Example]:
+        """What names scorers, each once: the top of the file, then each example with its own alone."""
+        yield self.shared
+        count = len(self.shared.scorers or ())
+        yield from (example.changed(scorers=(example.scorers or [])[count:]) for example in self.examples)
 
 
 def load_examples(
@@ -106,21 +143,22 @@ def load_examples(
             examples.append(
                 load_example(document, entry, ("examples", index), f"examples[{index}]", example_extras)
             )
-    _add_scorers(document, data.get("scorers"), examples)
-    return FileContents(examples, {key: value for key, value in data.items() if key not in OWN_KEYS})
+    shared = _shared(document, data.get("scorers"))
+    for example in examples if shared.scorers else ():
+        example.scorers = [*(shared.scorers or ()), *(example.scorers or ())]
+    platform_fields = {key: value for key, value in data.items() if key not in OWN_KEYS}
+    return FileContents(examples, platform_fields, shared)
 
 
-def _add_scorers(document: Document, entries: Any, examples: Sequence[Example]) -> None:
-    """Put the file's scorers before those of each example."""
-    if entries is None:
-        return
+def _shared(document: Document, entries: Any) -> Example:
+    """The file's scorers, as those of an example that stands where they do."""
+    line = document.line(("scorers",))
+    source = str(document.path) if line is None else f"{document.path}:{line}"
     try:
-        shared = Example.from_dict({"scorers": entries}).scorers or []
+        return Example.from_dict({"scorers": entries}, source=source)
     except DatasetError as error:
         message = str(error).removeprefix(f"{error.field}: ")
         raise document.error(message, _parts(error.field, {}), error.field) from None
-    for example in examples:
-        example.scorers = [*shared, *(example.scorers or [])]
 
 
 @contextmanager
@@ -155,6 +193,8 @@ def load_example(
     except DatasetError as error:
         name = f"{label}.{error.field}" if error.field and label else error.field or label
         message = str(error).removeprefix(f"{error.field}: ")
+        if "has no field" in message and "did you mean" not in message:
+            message += OWN_COLUMNS
         raise document.error(message, (*place, *_parts(error.field, entry)), name) from None
 
 
@@ -173,15 +213,24 @@ def _check_expectation(raw: Any) -> None:
         raise DatasetError(str(error), field="expected_tools") from None
 
 
-def _with_columns(entry: Mapping[str, Any], columns: Collection[str]) -> Mapping[str, Any]:
-    """The entry with its columns that are no fields moved to its metadata."""
+def _with_columns(entry: Mapping[str, Any], columns: Mapping[str, str | None]) -> Mapping[str, Any]:
+    """The entry with its columns as the fields that they are, or in its metadata."""
     own = {key: value for key, value in entry.items() if key in columns}
     if not own:
         return entry
     fields = {key: value for key, value in entry.items() if key not in own}
-    metadata = fields.get("additional_metadata") or {}
-    if isinstance(metadata, Mapping):
-        fields["additional_metadata"] = {**metadata, **own}
+    metadata = {}
+    for key, value in own.items():
+        name = columns[key]
+        if name == METADATA and key != METADATA:
+            metadata[key] = value
+        elif name in fields:
+            raise DatasetError(f"the column {key!r} is to be {name!r}, which is there already", field=key)
+        elif name is not None:
+            fields[name] = value
+    before = fields.get(METADATA) or {}
+    if metadata and isinstance(before, Mapping):
+        fields[METADATA] = {**before, **metadata}
     return fields
 
 

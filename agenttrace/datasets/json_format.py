@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,11 @@ from agenttrace.core.json_reader import InvalidJSON, decode_at, skip_space, stri
 from agenttrace.core.jsonable import readable_json
 from agenttrace.datasets.document import (
     PLATFORM_EXAMPLE_KEYS,
+    Columns,
     Document,
     FileContents,
     Place,
+    columns_of,
     load_example,
     load_examples,
     noted,
@@ -24,9 +26,7 @@ from agenttrace.datasets.files import read_text
 MAX_BYTES = 64_000_000
 
 
-def read_json(
-    path: Path, errors: list[DatasetError] | None = None, columns: Collection[str] = ()
-) -> FileContents:
+def read_json(path: Path, errors: list[DatasetError] | None = None, columns: Columns = ()) -> FileContents:
     """Read ``{"examples": […]}``; see `load_examples` for `errors`, `Document` for `columns`.
 
     The extra keys of the platform's export are kept: those of the dataset as its platform fields, those of
@@ -37,7 +37,7 @@ def read_json(
         DatasetError: the file holds something else; it names path, line and field.
     """
     document = parse_json(read_text(path, MAX_BYTES), path)
-    document.columns = columns
+    document.columns = columns_of(columns)
     return load_examples(document, PLATFORM_EXAMPLE_KEYS, errors)
 
 
@@ -161,15 +161,13 @@ class _Scanner:
 MAX_JSONL_BYTES = 256_000_000
 
 
-def read_jsonl(
-    path: Path, errors: list[DatasetError] | None = None, columns: Collection[str] = ()
-) -> FileContents:
+def read_jsonl(path: Path, errors: list[DatasetError] | None = None, columns: Columns = ()) -> FileContents:
     """Read one example from each line that is not blank; the error of one goes to `errors`, where there are.
 
     Raises:
         DatasetError: a line that is no example; it names the line.
     """
-    document = Document(path, None, columns=columns)
+    document = Document(path, None, columns=columns_of(columns))
     examples = []
     for number, line in enumerate(read_text(path, MAX_JSONL_BYTES).split("\n"), start=1):
         if not line.strip():

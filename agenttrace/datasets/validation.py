@@ -9,23 +9,24 @@ from pathlib import Path
 from agenttrace.core.errors import DatasetError
 from agenttrace.core.example import Example
 from agenttrace.datasets.dataset import format_of
+from agenttrace.datasets.document import Columns, FileContents
 from agenttrace.datasets.selection import same_names
 from agenttrace.expectations.parse import parse_expectation
 
 
-def errors_in(path: Path) -> tuple[list[Example], list[DatasetError]]:
-    """The examples of a file that can be read, and the errors of the others, in their order.
+def errors_in(path: Path, columns: Columns = ()) -> tuple[FileContents, list[DatasetError]]:
+    """What can be read of a file, and the errors of the other examples, in their order.
 
     Two that are to be run and have one name are an error, too. Where the file as a whole cannot be read,
-    there is that one error and no example.
+    there is that one error and no example. `columns` are the keys that no field has, see `Columns`.
     """
     errors: list[DatasetError] = []
     try:
-        examples = format_of(path).read(path, errors=errors).examples
+        contents = format_of(path).read(path, errors=errors, columns=columns)
     except DatasetError as error:
-        return [], [error]
-    errors += same_names(examples)
-    return examples, sorted(errors, key=lambda error: error.line or 0)
+        return FileContents([]), [error]
+    errors += same_names(contents.examples)
+    return contents, sorted(errors, key=lambda error: error.line or 0)
 
 
 def misspelt_tools(examples: Sequence[Example], known: Collection[str]) -> Iterator[DatasetError]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,20 +20,18 @@ import yaml
 from agenttrace.core.errors import DatasetError
 from agenttrace.core.example import Example
 from agenttrace.core.json_reader import MAX_DIGITS
-from agenttrace.datasets.document import Document, FileContents, Place, load_examples
+from agenttrace.datasets.document import Columns, Document, FileContents, Place, columns_of, load_examples
 from agenttrace.datasets.files import read_text
 
 
-def read_yaml(
-    path: Path, errors: list[DatasetError] | None = None, columns: Collection[str] = ()
-) -> FileContents:
+def read_yaml(path: Path, errors: list[DatasetError] | None = None, columns: Columns = ()) -> FileContents:
     """Read a mapping with ``examples``; see `load_examples` for `errors`, `Document` for `columns`.
 
     Raises:
         DatasetError: the file holds something else, or exceeds the limits.
     """
     document = parse_yaml(read_text(path, MAX_BYTES), path)
-    document.columns = columns
+    document.columns = columns_of(columns)
     return load_examples(document, errors=errors)
 
 

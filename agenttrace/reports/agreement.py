@@ -9,6 +9,7 @@ from agenttrace.core.annotation import Annotation
 from agenttrace.core.people import StoredScore, pairs_of
 from agenttrace.core.protocols import KeepsWatch
 from agenttrace.reports.text import Line, safe_line
+from agenttrace.reports.tree import count_text
 from agenttrace.statistics.agreement import cohens_kappa, kappa_interval, observed_agreement
 
 FEW = 20
@@ -74,7 +75,7 @@ def agreement_lines(data: Mapping[str, Any]) -> Iterator[Line]:
     if not cases:
         yield Line(f"nobody has judged what {name} scored; agenttrace review says where to begin")
         return
-    yield Line(f"{name} and people, on {cases} case{'s' if cases > 1 else ''}", "bold")
+    yield Line(f"{name} and people, on {count_text(cases, 'case')}", "bold")
     yield Line("")
     yield Line(f"{'':16}{'people pass':>13}{'people fail':>13}")
     yield Line(f"{'scorer passes':16}{table['both_pass']:>13}{table['only_scorer_passes']:>13}")

@@ -20,6 +20,7 @@ from agenttrace.core.run_comparison import (
 from agenttrace.core.text import shorten
 from agenttrace.reports.terminal import number
 from agenttrace.reports.text import Line, plain, safe, safe_line, table_lines
+from agenttrace.reports.tree import count_text
 from agenttrace.statistics.rates import fisher_exact
 
 WIDTH = 100
@@ -137,7 +138,7 @@ def _counts(comparison: RunComparison, kinds: Sequence[ChangeKind]) -> str:
     for kind in kinds:
         count = comparison.counts.get(kind, 0)
         if count:
-            of = "" if parts else f" of {total} example{'' if total == 1 else 's'}"
+            of = "" if parts else f" of {count_text(total, 'example')}"
             parts.append(f"{count}{of} {_WORDS.get(kind, _word(kind))}")
     return ", ".join(parts)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 from agenttrace.core import semconv
@@ -13,6 +12,7 @@ from agenttrace.core.span import Span
 from agenttrace.core.tool import TOOL
 from agenttrace.core.tool_call import OUTPUT_NOT_NAMED, UNRECORDED_STATUSES, ToolCall
 from agenttrace.core.trace import Trace
+from agenttrace.reports.clock import clock_text
 from agenttrace.reports.terminal import number
 from agenttrace.reports.text import Line, safe, safe_line, value_text
 
@@ -60,11 +60,10 @@ def _head(trace: Trace) -> Iterator[Line]:
     if root is None:
         yield Line(f"Trace {trace.trace_id}: no spans", "bold")
         return
-    start = datetime.fromtimestamp(trace.spans[0].start_ns / 1e9).astimezone()
     yield Line(f"Trace {trace.trace_id}", "bold")
     parts = [
         f"project {safe_line(root.project, 80)}" if root.project else "",
-        f"{start:%Y-%m-%d %H:%M:%S}",
+        clock_text(trace.spans[0].start_ns),
         duration_text(trace.duration_ns),
         count_text(len(trace), "span"),
         _call_counts(trace),

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from difflib import get_close_matches
 from typing import Any
 
 from agenttrace.core.errors import AgentTraceError, ScorerError
 from agenttrace.core.example import Example
 from agenttrace.core.protocols import ChatModel, Scorer, TakesModel, optional
 from agenttrace.core.score import checked_threshold
+from agenttrace.scorers.registry import known_scorers
 from agenttrace.scoring.checks import check_gates, checked_scorers
-from agenttrace.scoring.written_scorers import name_and_options, written_scorer
+from agenttrace.scoring.written_scorers import is_known, name_and_options, scorer_maker, written_scorer
 
 ScorersOf = Callable[[Example], tuple[Scorer, ...]]
 """What gives the scorers of one example."""
@@ -58,11 +61,8 @@ def scorers_of_example(
     """
     scorers = list(suite)
     for index, entry in enumerate(example.scorers or ()):
-        try:
+        with _placed(example, index):
             _apply(scorers, entry, model)
-        except AgentTraceError as error:
-            place = f"{example.source}: " if example.source else ""
-            raise ScorerError(f"{place}scorers[{index}]: {error}") from error
     return tuple(scorers)
 
 
@@ -74,15 +74,58 @@ def check_example_scorers(examples: Iterable[Example]) -> None:
     """
     for example in examples:
         for index, entry in enumerate(example.scorers or ()):
-            name, options = _read(example, index, entry)
-            if options.keys() - {"threshold"}:
-                scorers_of_example(Example.model_copy(example, update={"scorers": [{name: options}]}), ())
+            with _placed(example, index):
+                name, options = name_and_options(entry)
+                if options.keys() - {"threshold"}:
+                    _apply([], {name: options}, None)
 
 
-def _read(example: Example, index: int, entry: Any) -> tuple[str, dict[str, Any]]:
+def scorer_errors(example: Example, suite: Sequence[Scorer] | None = None) -> Iterator[ScorerError]:
+    """All that is wrong with an example's own scorers, each with its place.
+
+    Without the suite, an entry with a threshold alone is an error where it has nearly the name of a scorer
+    that is known: others may be about one of the suite.
+    """
+    for index, entry in enumerate(example.scorers or ()):
+        try:
+            with _placed(example, index):
+                name, options = name_and_options(entry)
+                if suite is not None or options.keys() - {"threshold"} or _is_misspelt(name):
+                    _apply(list(suite or ()), {name: options}, None)
+        except ScorerError as error:
+            yield error
+
+
+def unknown_scorers(example: Example) -> Iterator[ScorerError]:
+    """What stands for a scorer of the suite, or for none: entries that `scorer_errors` leaves without it."""
+    for index, entry in enumerate(example.scorers or ()):
+        with suppress(ScorerError):  # an entry that cannot be read is an error of its own
+            name, options = name_and_options(entry)
+            if not (is_known(name) or _is_misspelt(name) or options.keys() - {"threshold"}):
+                try:
+                    with _placed(example, index):
+                        scorer_maker(name)
+                except ScorerError as error:
+                    yield error
+
+
+_NEAR = 0.8
+"""How alike a name and that of a scorer are where one is taken for the other, misspelt: *helpfulness* and
+*faithfulness* are less."""
+
+
+def _is_misspelt(name: str) -> bool:
+    """Whether no scorer has this name, and one has nearly the same."""
+    names = [_plain(known) for known in known_scorers()]
+    return not is_known(name) and bool(get_close_matches(_plain(name), names, n=1, cutoff=_NEAR))
+
+
+@contextmanager
+def _placed(example: Example, index: int) -> Iterator[None]:
+    """What is raised inside names the example and the entry."""
     try:
-        return name_and_options(entry)
-    except ScorerError as error:
+        yield
+    except AgentTraceError as error:
         place = f"{example.source}: " if example.source else ""
         raise ScorerError(f"{place}scorers[{index}]: {error}") from error
 

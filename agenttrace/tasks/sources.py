@@ -14,7 +14,7 @@ from agenttrace.core.protocols import Store
 from agenttrace.core.trace import Trace
 from agenttrace.core.value_key import value_key
 from agenttrace.datasets.dataset import EvalDataset
-from agenttrace.datasets.document import Document, load_examples
+from agenttrace.datasets.document import OWN_COLUMNS, Document, load_examples
 from agenttrace.datasets.from_traces import example_from_trace, told_apart
 from agenttrace.datasets.selection import check_names, selected
 from agenttrace.otlp_in.arrival import TelemetryError
@@ -59,7 +59,8 @@ def _of_dataset(entry: DatasetEntry, document: Document) -> list[Example]:
         examples = selected(dataset, only=entry.only, tags=entry.tags, limit=entry.limit)
     except DatasetError as error:
         if "unknown column" in str(error) or "has no field" in str(error):
-            raise DatasetError(f"{error}; a column of your own is named in the columns of dataset") from None
+            text = str(error).replace(OWN_COLUMNS, "")
+            raise DatasetError(f"{text}; a column of your own is named in the columns of dataset") from None
         if error.path == str(path) and error.line is not None:
             raise
         raise at(document, ("dataset",), error) from None

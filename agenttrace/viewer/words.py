@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC
 from itertools import groupby
 from typing import NamedTuple
 
 from agenttrace.core.trace_facts import CallFacts
+from agenttrace.reports.clock import clock_text, local_time
 from agenttrace.reports.tree import duration_text
 
 __all__ = [
@@ -136,28 +137,15 @@ def bytes_text(size: int) -> str:
     return f"{size} bytes"
 
 
-def _at(nanoseconds: int) -> datetime | None:
-    try:
-        return datetime.fromtimestamp(nanoseconds / 1e9, UTC).astimezone()
-    except (OverflowError, ValueError, OSError):
-        return None
-
-
-def clock_text(nanoseconds: int) -> str:
-    """A moment to the second, in the zone of this machine."""
-    at = _at(nanoseconds)
-    return "at an impossible time" if at is None else f"{at:%Y-%m-%d %H:%M:%S}"
-
-
 def day_text(nanoseconds: int) -> str:
     """The day of a moment, in the zone of this machine."""
-    at = _at(nanoseconds)
+    at = local_time(nanoseconds)
     return "" if at is None else f"{at:%Y-%m-%d}"
 
 
 def moment_text(nanoseconds: int) -> str:
     """A moment as a query has it after ``since:``, to the second, rounded down; in UTC."""
-    at = _at(nanoseconds)
+    at = local_time(nanoseconds)
     return "" if at is None else f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 

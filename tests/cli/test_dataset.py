@@ -7,7 +7,7 @@ import pytest
 
 from agenttrace import Example, Tracer, run_evaluation
 from agenttrace.datasets import EvalDataset
-from agenttrace.scorers import ContainsScorer, ToolOrderScorer
+from agenttrace.scorers import ContainsScorer, ToolOrderScorer, registry
 from agenttrace.store import SQLiteStore
 
 TWO = """\
@@ -59,7 +59,7 @@ def test_ids_a_limit_and_outputs_are_chosen(agenttrace, recorded, tmp_path):
     assert (ran.code, EvalDataset.from_file(tmp_path / "two.json")[0].expected_tools) == (0, ["look"])
     missing = agenttrace("dataset", "from-traces", "0000", "--to", "three.json")
     assert missing.code == 2
-    assert "no trace '0000'" in missing.err
+    assert "no trace begins with '0000' in" in missing.err
 
 
 def test_an_empty_choice_is_2(agenttrace, recorded):
@@ -230,3 +230,52 @@ def test_validate_finds_quarantines_and_inputs_that_cannot_be_used(agenttrace, t
     assert "a.yaml:3: input: the input does not fit agent(order)" in ran.err
     assert "2 errors" in ran.err
     sys.modules.pop("shop_of_inputs")
+
+
+SCORERS = """\
+scorers: [ToolOrdr]
+examples:
+  - {name: a, input: x, expected_tools: [look], tools_called: [look]}
+  - {name: b, input: x, expected_tools: [look], tools_called: [look], scorers: [Budgt, Budget: {cals: 1}]}
+"""
+
+
+def test_validate_names_scorers_that_are_misspelt_each_once_where_it_stands(agenttrace, tmp_path):
+    (tmp_path / "a.yaml").write_text(SCORERS)
+    ran = agenttrace("dataset", "validate", "a.yaml")
+    assert (ran.code, ran.err.splitlines()) == (
+        2,
+        [
+            "a.yaml:1: scorers[0]: there is no scorer 'ToolOrdr'; did you mean 'ToolOrderScorer'?",
+            "a.yaml:4: scorers[0]: there is no scorer 'Budgt'; did you mean 'BudgetScorer'?",
+            "a.yaml:4: scorers[1]: BudgetScorer has no option 'cals'; did you mean 'calls'?",
+            "3 errors",
+        ],
+    )
+
+
+def test_validate_notes_a_scorer_that_the_suite_may_have(agenttrace, tmp_path):
+    (tmp_path / "a.yaml").write_text(
+        SCORERS.replace("ToolOrdr", "helpfulness").replace("Budgt, ", "").replace("cals", "calls")
+    )
+    ran = agenttrace("dataset", "validate", "a.yaml")
+    assert (ran.code, ran.out) == (0, "a.yaml: 2 examples\n")
+    assert ran.err.startswith("note: a.yaml:1: scorers[0]: there is no scorer 'helpfulness'")
+    known = agenttrace("dataset", "validate", "a.yaml", "--scorer", "ToolOrder:name=helpfulness")
+    assert (known.code, known.err) == (0, "")
+    other = agenttrace("dataset", "validate", "a.yaml", "--scorer", "ToolOrder")
+    assert (other.code, other.err.splitlines()[-1]) == (2, "1 error")
+
+
+def test_validate_knows_scorers_that_the_agents_module_registers(agenttrace, tmp_path):
+    (tmp_path / "shop_of_scorers.py").write_text(
+        "from agenttrace.scorers import ToolOrderScorer, register_scorer\n"
+        "register_scorer(ToolOrderScorer, 'ToolOrdr')\n"
+        "def agent(text): pass\n"
+    )
+    (tmp_path / "a.yaml").write_text(SCORERS.replace("Budgt, ", "").replace("cals", "calls"))
+    try:
+        assert agenttrace("dataset", "validate", "a.yaml", "--function", "shop_of_scorers:agent").code == 0
+    finally:
+        sys.modules.pop("shop_of_scorers")
+        registry._scorers.pop("toolordr", None)

@@ -373,3 +373,20 @@ def test_an_agent_that_ends_the_process_ends_it_with_2_and_a_forked_one_as_it_li
     )
     assert ran.returncode == code, ran.stderr
     assert ("os._exit(0) ended the process before its evaluation was done" in ran.stderr) == (code == 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["--trials", "many"], "--trials': got 'many', wanted a whole number from 1 on, or auto"),
+        (["--trials", "0"], "--trials': got '0', wanted a whole number from 1 on, or auto"),
+        (
+            ["--function", "shop.agent"],
+            "--function: got 'shop.agent', wanted package.module:function, with a colon",
+        ),
+        (["--scorer", "ToolOrdr"], "--scorer: there is no scorer 'ToolOrdr'; did you mean"),
+    ],
+)
+def test_an_option_that_cannot_be_read_is_named_with_what_is_wanted(agenttrace, examples, options, text):
+    ran = agenttrace("eval", "run", examples(0), "--scorer", "ToolOrder", *options)
+    assert (ran.code, text in ran.err) == (2, True), ran.err

@@ -42,7 +42,10 @@ def test_the_outcomes_are_counted_and_decide_the_exit_code(store):
 def test_where_nothing_matches_it_says_so(store):
     result = run("eval", "traces", "--store", store, "--scorer", "Loop", "--where", "tool:book")
     assert "no traces found" in result.stderr
-    assert result.return_value == 0
+    assert result.return_value == 2
+    data = run("eval", "traces", "--store", store, "--scorer", "Loop", "--where", "tool:book", "--json")
+    assert json.loads(data.stdout.splitlines()[-1]) == {"traces": 0, "unchanged": 0}
+    assert data.return_value == 2
 
 
 def test_a_scorer_is_needed(store):

@@ -38,6 +38,7 @@ def test_a_method_of_an_instance_and_a_static_method():
     ("text", "said"),
     [
         ("shop", "wanted package.module:function"),
+        ("shop.agent", "wanted package.module:function, with a colon between; did you mean 'shop:agent'"),
         ("shop:", "wanted package.module:function"),
         (":answer", "wanted package.module:function"),
         ("shopp:answer", "there is no module 'shopp'"),

@@ -93,7 +93,7 @@ def test_it_asks_and_changes_nothing_without_a_yes(store):
     [
         ([], "name traces, or give --where"),
         (["--where", "project:shop", "--shape", "("], "regular expression that is none"),
-        (["ffff", "--yes"], "there is no trace ffff"),
+        (["ffff", "--yes"], "no trace begins with 'ffff' in"),
     ],
 )
 def test_wrong_use_says_what_to_do(store, arguments, message):

@@ -3,6 +3,7 @@
 import json
 from io import StringIO
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -272,6 +273,48 @@ def test_an_evaluation_fails_against_its_baseline_only_where_it_got_worse(agentt
     assert agenttrace("runs", "compare", "b.json", "last").code == 1
     assert agenttrace("runs", "export", "last", "--baseline", "-o", "new.json").code == 0
     assert agenttrace(*command, "--baseline", "new.json").code == 0
+
+
+class TestTheFilesOfARunWithABaseline:
+    """They say no other than the exit code."""
+
+    @pytest.fixture
+    def run(self, agenttrace, tmp_path):
+        def run(called, *options, more=""):
+            (tmp_path / "t.yaml").write_text(YAML.format(called=called) + more)
+            files = ("--junit", "j.xml", "--md", "r.md")
+            ran = agenttrace("eval", "run", "t.yaml", "--scorer", "ToolOrder", *files, *options)
+            suite = ElementTree.parse(tmp_path / "j.xml").getroot().find("testsuite")
+            cases = {case.get("name"): case for case in suite.findall("testcase")}
+            return ran, suite.attrib, cases
+
+        return run
+
+    def test_what_failed_before_is_skipped(self, run, tmp_path):
+        _, suite, _ = run("refund", "--save-baseline", "b.json")
+        assert (suite["failures"], suite["skipped"]) == ("1", "0")
+        ran, suite, cases = run("refund", "--baseline", "b.json")
+        assert (ran.code, suite["failures"], suite["skipped"]) == (0, "0", "1")
+        skipped = cases["never right"].find("skipped")
+        assert skipped.get("message").startswith("no worse than b.json: 0 of 1 expected calls")
+        assert skipped.get("type") == "pytest.xfail"
+        assert "✓ TEST RESULTS: 1/2 passed (1 failed)" in ran.out
+        assert "✅" in (tmp_path / "r.md").read_text()
+
+    def test_what_is_worse_or_new_stays_a_failure(self, run):
+        run("refund", "--save-baseline", "b.json")
+        ran, suite, cases = run("other", "--baseline", "b.json")
+        assert (ran.code, suite["failures"], suite["skipped"]) == (1, "1", "1")
+        assert cases["never right"].find("skipped") is not None
+        new = "- {name: unknown, input: c, expected_tools: [pay], tools_called: []}\n"
+        _, suite, cases = run("refund", "--baseline", "b.json", more=new)
+        assert cases["unknown"].find("failure") is not None
+        assert suite["skipped"] == "1"
+
+    def test_nothing_is_where_the_run_is_not_as_required(self, run):
+        run("refund", "--save-baseline", "b.json")
+        ran, suite, _ = run("refund", "--baseline", "b.json", "--require", "pass_rate >= 0.9")
+        assert (ran.code, suite["failures"], suite["skipped"]) == (1, "1", "0")
 
 
 def flipped(store):

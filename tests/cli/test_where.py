@@ -259,6 +259,44 @@ def test_a_table_is_cut_to_the_width_that_there_is():
     assert [head for head, _ in fitted(columns, 5, ["B", "C"])] == ["A"]
 
 
+DATES = ["2026-11-29 19:46:41", "2026-11-28 09:00:00", ""]
+
+
+@pytest.mark.parametrize(
+    ("width", "first"),
+    [(60, "2026-11-29 19:46:41"), (59, "2026-11-29 19:46"), (56, "11-29 19:46"), (52, "11-29 19:46")],
+)
+def test_dates_get_short_before_anything_is_left_out_or_cut(width, first):
+    columns = [("STARTED", DATES), ("NAME", ["n" * 26] * 3), ("COST", ["$0.01"] * 3), ("X", ["x" * 4] * 3)]
+    (head, dates), (_, names), *rest = fitted(columns, width, ["COST"], cut=["NAME"])
+    assert (head, dates[0], names[0]) == ("STARTED", first, "n" * 26)
+    assert [head for head, _ in rest] == ["COST", "X"]
+
+
+def test_dates_of_several_years_become_days():
+    columns = [("LAST", ["2026-01-02 10:00:00", "2025-12-30 10:00:00"]), ("NAME", ["n" * 40] * 2)]
+    assert fitted(columns, 52, [])[0] == ("LAST", ["2026-01-02", "2025-12-30"])
+
+
+def test_a_date_is_left_out_and_never_cut():
+    columns = [("LAST", DATES), ("NAME", ["n" * 40] * 3)]
+    assert [head for head, _ in fitted(columns, 50, ["LAST"])] == ["NAME"]
+    assert fitted(columns, 30, [], cut=["NAME"])[0] == ("LAST", ["11-29 19:46", "11-28 09:00", ""])
+
+
+def test_what_is_cut_shares_the_room_and_what_comes_last_is_left_out_where_there_is_none():
+    columns = [("ID", ["i" * 12]), ("AT", DATES[:1]), ("NAME", ["n" * 20]), ("SCORE", ["s" * 30])]
+    narrow = fitted(columns, 49, [], cut=["NAME", "SCORE"], last=["AT"])
+    assert [(head, len(cells[0])) for head, cells in narrow] == [
+        ("ID", 12),
+        ("AT", 11),
+        ("NAME", 10),
+        ("SCORE", 10),
+    ]
+    least = fitted(columns, 40, [], cut=["NAME", "SCORE"], last=["AT"])
+    assert [(head, len(cells[0])) for head, cells in least] == [("ID", 12), ("NAME", 12), ("SCORE", 12)]
+
+
 HOSTILE = [
     "' OR 1=1 --",
     "x'; DROP TABLE span_rows; --",

@@ -101,7 +101,11 @@ def test_numbers_and_texts_of_digits_are_told_apart(tmp_path: Path) -> None:
         ('input,name\n"a\nb",c\n"d\n', 4, "row 3: this is not CSV: unexpected end of data"),
         ('input\n"a"b\n', 2, "row 2: this is not CSV"),
         ("input\na\0b\n", 2, "there is a NUL character"),
-        ("name,context\nx,a;b\n", 2, "row 2.context: got str 'a;b', wanted a list of strings; write ['a;b']"),
+        (
+            "name,context\nx,a;b\n",
+            2,
+            "row 2.context: got 'a;b', wanted a list; write the cell as JSON: [\"a;b\"]",
+        ),
         (
             'name,context\nx,"[1,]"\n',
             2,
@@ -133,3 +137,79 @@ def test_a_mapped_column_that_is_not_there_is_an_error(write: Write) -> None:
 def test_a_mapping_to_an_unknown_field_is_an_error(write: Write) -> None:
     with pytest.raises(DatasetError, match="unknown column 'inpt'; did you mean 'input'"):
         read_csv(write("x.csv", "question\na\n"), {"inpt": "question"})
+
+
+@pytest.mark.parametrize(
+    ("field", "cell", "value", "hint"),
+    [
+        ("expected_tools", "lookup_order", ["lookup_order"], '["lookup_order"]'),
+        (
+            "expected_tools",
+            '"lookup_order, refund"',
+            ["lookup_order", "refund"],
+            '["lookup_order", "refund"]',
+        ),
+        ("tools_called", '"a; b"', ["a", "b"], '["a", "b"]'),
+        ("tags", '"money,\nvip,"', ["money", "vip"], '["money", "vip"]'),
+        ("expected_tools", '"refund(7, 5)"', ["refund(7, 5)"], '["refund(7, 5)"]'),
+        ("context", '"Paid, and sent."', ["Paid, and sent."], '["Paid, and sent."]'),
+        ("scorers", '"ToolOrder:a=1,b=2"', ["ToolOrder:a=1,b=2"], '["ToolOrder:a=1,b=2"]'),
+        ("expected_tools", "['lookup_order']", ["lookup_order"], '["lookup_order"]'),
+        ("expected_tools", "\"['a', 'b']\"", ["a", "b"], '["a", "b"]'),
+        ("input", "{'n': 1}", {"n": 1}, '{"n": 1}'),
+    ],
+)
+def test_what_the_error_of_a_cell_says_to_write_is_read(
+    fails: Fails, write: Write, field: str, cell: str, value: object, hint: str
+) -> None:
+    error = fails(read_csv, "x.csv", f"name,{field}\nx,{cell}\n")
+    assert (error.line, error.field) == (2, f"row 2.{field}")
+    assert f" {hint}" in str(error)
+    quoted = hint.replace('"', '""')
+    assert getattr(_only(write("y.csv", f'name,{field}\nx,"{quoted}"\n')), field) == value
+    if "," in hint:
+        assert str(error).endswith(f' (in the text of the file: "{quoted}")')
+
+
+def test_an_unknown_column_is_an_error_that_says_how_to_name_it(fails: Fails) -> None:
+    text = str(fails(read_csv, "x.csv", "input,difficulty\na,hard\n"))
+    assert "row 1: unknown column 'difficulty'; a column of your own: --column NAME puts it into" in text
+    assert "columns={'NAME': 'FIELD'}" in text
+
+
+def test_columns_become_the_fields_that_a_mapping_says(write: Write) -> None:
+    path = write("x.csv", 'question,tools,difficulty,notes\nWho?,"[""ask""]",hard,old\n')
+    columns = {"question": "input", "tools": "expected_tools", "notes": None}
+    dataset = EvalDataset.from_file(path, columns={**columns, "difficulty": "additional_metadata"})
+    assert (dataset[0].input, dataset[0].expected_tools) == ("Who?", ["ask"])
+    assert dataset[0].additional_metadata == {"difficulty": "hard"}
+
+
+def test_the_cell_of_a_renamed_column_is_checked_as_its_field(write: Write) -> None:
+    path = write("x.csv", "question,tools\nWho?,ask\n")
+    with pytest.raises(DatasetError, match=r'row 2.tools: got .ask., wanted a list; .* \["ask"\]'):
+        EvalDataset.from_file(path, columns={"question": "input", "tools": "expected_tools"})
+
+
+def test_a_column_that_cannot_be_the_field_is_an_error(write: Write) -> None:
+    path = write("x.csv", "question,input\nWho?,You?\n")
+    with pytest.raises(
+        DatasetError, match="'question' is to be 'inptu', which is no field; did you mean 'input'"
+    ):
+        EvalDataset.from_file(path, columns={"question": "inptu"})
+    with pytest.raises(
+        DatasetError, match=r":2: row 2\.question: the column 'question' is to be 'input', which is"
+    ):
+        EvalDataset.from_file(path, columns={"question": "input"})
+
+
+@pytest.mark.parametrize("suffix", ["json", "jsonl", "yaml"])
+def test_keys_of_other_formats_are_renamed_too(write: Write, suffix: str) -> None:
+    example = '{"question": "Who?", "level": 3, "old": 1}'
+    text = example if suffix == "jsonl" else f'{{"examples": [{example}]}}'
+    path = write(f"x.{suffix}", text)
+    with pytest.raises(DatasetError, match=r"no field 'question'.*--column NAME"):
+        EvalDataset.from_file(path)
+    columns = {"question": "input", "level": "additional_metadata", "old": None}
+    (example_read,) = EvalDataset.from_file(path, columns=columns)
+    assert (example_read.input, example_read.additional_metadata) == ("Who?", {"level": 3})
