@@ -6,10 +6,14 @@ import re
 
 from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.calls import (
+    BOUND,
+    CHECKED,
     CONNECTED,
+    CONNECTED_AT_PORT,
     CONNECTED_TO_HOST,
     CONNECTED_TO_VARIABLE,
     CREATED,
+    HASHED,
     KEYED,
     LOGGED_IN,
     OF_ONE_TEXT,
@@ -102,9 +106,9 @@ MARKED_FORMS = {mark: [form for form in FORMS if form[0] == mark] for mark, _, _
 
 _OF_CALLS = (
     *(LOGGED_IN, PASSWORD_SET, CONNECTED, CONNECTED_TO_VARIABLE, CONNECTED_TO_HOST),
-    USER_IN_VARIABLE,
+    *(USER_IN_VARIABLE, CONNECTED_AT_PORT, BOUND),
 )
-_AMONG_OTHERS = (CREATED, SIGNED, OPTION_SET, KEYED)
+_AMONG_OTHERS = (CREATED, SIGNED, OPTION_SET, KEYED, HASHED, CHECKED)
 """Calls where an e-mail, a host or a word may stand in the place of the secret."""
 _OF_TABLES = ("td", "th", "dt")
 

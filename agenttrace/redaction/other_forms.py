@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 
 from agenttrace.redaction.blocks import without_blocks, without_tables
+from agenttrace.redaction.calls import CHECKED, SIGNS_OF_CHECKS
 from agenttrace.redaction.columns import without_columns, without_series
 from agenttrace.redaction.commands import may_have_command, without_arguments
 from agenttrace.redaction.html_tables import SIGNS as HTML_SIGNS
 from agenttrace.redaction.html_tables import has_secret_head, without_html_columns
 from agenttrace.redaction.inserted import has_secret_column, may_have_rows, without_inserted
+from agenttrace.redaction.listed import without_form
 from agenttrace.redaction.logins import may_have_logins, without_logins
 from agenttrace.redaction.manifests import SIGN, without_manifests
 from agenttrace.redaction.names import OF_OTHER_ALPHABETS
@@ -40,7 +42,7 @@ def may_have_others(lowered: str, look: Look, *, has_lines: bool) -> bool:
         or (has_lines and _has_head(lowered))
         or (not lowered.isascii() and _is_in_other_letters(lowered))
         or ("|" in lowered and has_any(MORE_SIGNS, lowered))
-        or ("(" in lowered and has_any(_IN_CALLS, lowered) and has_any(MORE_SIGNS, lowered))
+        or ("(" in lowered and _is_in_call(lowered))
     ):
         return True
     if may_have_rows(lowered, look.marks) or (has_lines and SIGN in lowered):
@@ -73,6 +75,14 @@ def _has_head(text: str) -> bool:
 
 
 _HEAD = re.compile(r"(?:\A|\n\n)\n?([^\n]{1,120})[^\n]*\n(?=[^\n])")
+
+
+def _is_in_call(lowered: str) -> bool:
+    """Returns True for a sign in a text that is an argument, and for a call that checks a password."""
+    is_argument = has_any(_IN_CALLS, lowered) and has_any(MORE_SIGNS, lowered)
+    return is_argument or has_any(SIGNS_OF_CHECKS, lowered)
+
+
 _IN_CALLS = ('", ', "', ", '").', "').", '("', "('")
 
 
@@ -112,6 +122,9 @@ def without_others(text: str, names: Names) -> tuple[str, int]:
     if ", dtype: " in lowered:
         text, in_series = without_series(text, names)
         count += in_series
+    if "(" in lowered and has_any(SIGNS_OF_CHECKS, lowered):
+        text, in_checks = without_form(text, CHECKED, names)
+        count += in_checks
     places = places_of_signs(text)
     before = text
     if "\n" in text:
