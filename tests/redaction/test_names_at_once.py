@@ -1,4 +1,4 @@
-"""Each name of the table is found in a text of little but names, as it is where each text is read by itself."""
+"""Each name of the table is found among several texts of little but names, as in each of them by itself."""
 
 import pytest
 
