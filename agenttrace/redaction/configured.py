@@ -27,8 +27,8 @@ _FORMS = (
 )
 """What netsh prints, OpenVPN's file within a file, a script that answers a question, Elasticsearch's tool."""
 _LISTED = re.compile(
-    r"(?m)^(?P<indent>[ \t]*)chpasswd:[ \t]*\r?\n(?:(?P=indent)[ \t]+(?!list:)[^\n]*\n){0,4}"
-    r"(?P=indent)[ \t]+list:[ \t]*[|>]?[+-]?[ \t]*\r?\n(?P<lines>(?:[ \t]+[^\n]*(?:\n|\Z)){1,100})"
+    r"(?m)^(?P<indent>[ \t]*)chpasswd:[ \t]*\r?\n(?:(?P=indent)[ \t]++(?!list:)[^\n]*\n){0,4}+"
+    r"(?P=indent)[ \t]++list:[ \t]*+(?:[|>][+-]?[ \t]*+)?\r?\n(?P<lines>(?:[ \t][^\n]*+(?:\n|\Z)){1,100}+)"
 )
 _USER = re.compile(r"(?m)^[ \t]+(?:-[ \t]+)?[\"']?[\w.-]{1,64}:(?!RANDOM\b|R\b)(?P<value>[^\s\"']+)")
 """The passwords of users in cloud-init's ``chpasswd``, where *R* asks for a random one."""

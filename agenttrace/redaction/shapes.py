@@ -7,6 +7,7 @@ import re
 from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.shape import BEGIN, END, HEX_ID, STAND_IN, Shape, shape
 from agenttrace.redaction.shapes_of_addresses import ADDRESSES
+from agenttrace.redaction.shapes_of_protocols import OF_PROTOCOLS
 
 VERSION = 11
 """Of the tables of names and shapes: one more whenever a row is added or changed."""
@@ -421,35 +422,7 @@ SHAPES: tuple[Shape, ...] = (
         replacement=rf"\1{REDACTED}",
         needs="@",
     ),
-    Shape(
-        "credentials of SMTP",
-        "RFC 4954",
-        ("auth plain ", "auth login "),
-        re.compile(r"\b(AUTH (?:PLAIN|LOGIN) )(?!\[redacted\])[A-Za-z0-9+/]{8,}={0,2}(?![\w/+])"),
-        0,
-        random=True,
-        replacement=rf"\1{REDACTED}",
-    ),
-    Shape(
-        "answer to SMTP's question for a password",
-        "RFC 4954",
-        ("334 ugfzc3dvcmq6",),
-        re.compile(
-            r"(\b334 UGFzc3dvcmQ6(?:\s|\\[nr]){1,4}(?:[^\n:>]{0,30}[:>] {0,3}[\"']?)?)[A-Za-z0-9+/]{4,}={0,2}"
-        ),
-        0,
-        replacement=rf"\1{REDACTED}",
-    ),
-    Shape(
-        "shared secrets of IPsec",
-        "strongSwan",
-        (': psk "', ': eap "', ': xauth "', ': ntlm "'),
-        re.compile(
-            rf'(:[ \t]{{1,9}}(?:PSK|EAP|XAUTH|NTLM)[ \t]{{1,9}}")(?!(?:\[redacted\]|{STAND_IN})")[^"\n]{{1,200}}(?=")'
-        ),
-        0,
-        replacement=rf"\1{REDACTED}",
-    ),
+    *OF_PROTOCOLS,
     Shape(
         "recovery words of a wallet",
         "BIP-39",
