@@ -51,6 +51,26 @@ SIGNED = re.compile(
     rf""",\s{{0,20}}{_VALUE}"""
 )
 """What a token is signed with: ``jwt.encode(payload, "…")``."""
+_OTHERS = r"""\(\s{0,20}(?:[^()"'\n]|\([^()\n]{0,200}\)|"[^"\n]{0,200}"|'[^'\n]{0,200}'){1,200}?,\s{0,20}"""
+"""The arguments before a text."""
+CHECKED = re.compile(
+    rf"""\b(?P<name>check_password(?:_hash)?|argon2\.verify|pgp_sym_(?:en|de)crypt(?:_bytea)?){_OTHERS}{_VALUE}"""
+)
+"""What is behind a hash, or data: ``check_password_hash(stored, "…")``, ``pgp_sym_decrypt(data, '…')``."""
+SIGNS_OF_CHECKS = ("check_password", "argon2.", "pgp_sym_")
+HASHED = re.compile(
+    r"""\b(?P<name>(?i:bcrypt\.(?:hash(?:pw|password|_?sync)?|compare(?:sync)?|checkpw|verify))|argon2\.hash"""
+    rf"""|Hash::(?:make|check)|password_(?:hash|verify)|(?:generate|make)_password(?:_hash)?)\(\s{{0,20}}{_VALUE}"""
+)
+"""The first text of what is hashed, or compared with a hash: ``bcrypt.hashpw(b"…", salt)``."""
+BOUND = re.compile(
+    rf"""\b(?P<name>(?:simple_|ldap_)?bind(?:_s)?)\(\s{{0,20}}(?:{_VARIABLE})?(?=\\{{0,20}}["'][^"'\n]{{0,300}}[=@]){_TEXT}{_VALUE}"""
+)
+"""Somebody of a directory, and a password: ``simple_bind_s("cn=admin,dc=x", "…")``."""
+CONNECTED_AT_PORT = re.compile(
+    rf"""\b(?P<name>connect)\(\s{{0,20}}{_TEXT}\d{{1,5}}\s{{0,9}},\s{{0,9}}{_TEXT}{_VALUE}"""
+)
+"""A host, a port, a user and a password: ``ssh.connect("h", 22, "root", "…")``."""
 OPTION_SET = re.compile(
     r"""\b(?P<name>CURLOPT_(?:PROXY)?(?:USERPWD|PASSWORD)|CURLOPT_XOAUTH2_BEARER)\s{0,9}(?:,|=>)\s{0,9}"""
     rf"""{_VALUE}"""
@@ -68,12 +88,16 @@ OF_ONE_TEXT = (
     (("CURLOPT_",), OPTION_SET),
     (("onnection(", "PDO(", "mysqli("), CONNECTED_TO_VARIABLE),
     (("mysqli", "onnect("), CONNECTED_TO_HOST),
+    (("onnect(",), CONNECTED_AT_PORT),
+    (("bind(", "bind_s("), BOUND),
+    (("crypt.", "Crypt.", "argon2.", "Hash::", "_password", "password_"), HASHED),
     (("Fernet(", "hmac.", "createHmac("), KEYED),
     ((".login(",), USER_IN_VARIABLE),
 )
 """The others."""
 OF_CALLS = (
     *("user(", "redis(", "ftp(", "gin(", "_in(", "pdo(", "mysqli", "onnection(", "onnect("),
+    *("bind(", "bind_s(", "bcrypt.", "argon2.", "hash::", "pgp_sym_"),
     *("wifi.begin(", "fernet(", "hmac.new(", "hmac.digest(", "createhmac("),
 )
 """In lower case what stands in each text with a call of these that has no sign of a secret's name."""

@@ -8,9 +8,12 @@ from collections.abc import Collection
 from agenttrace.redaction.name_before import WINDOW
 from agenttrace.redaction.naming import Names
 
-OF_CODES = frozenset({"code", "Code", "CODE", "passe"})
+OF_CODES = frozenset({"code", "Code", "CODE", "passe", "accesso", "acceso", "acesso", "المرور", "السر"})
 """What such a name ends with."""
-_NAME_OF_CODE = r"(?:(\w[\w-]*)[ \t]+(?i:code)|\b[Mm]ot[ ]de[ ]passe)[*`]*[ \t\u00a0]*"
+_NAME_OF_CODE = (
+    r"(?:(\w[\w-]*)[ \t]+(?i:code)|\b(?:[Mm]ot[ ]de[ ]passe|[Pp]assword[ ]di[ ]accesso"
+    r"|[Cc]ontrase[nñ]a[ ]de[ ]acceso|[Ss]enha[ ]de[ ]acesso|كلمة[ ](?:المرور|السر)))[*`]*[ \t\u00a0]*"
+)
 _CODE = re.compile(rf"{_NAME_OF_CODE}\Z")
 _CODES = re.compile(f"{_NAME_OF_CODE}:")
 """``verification code: …``, ``mot de passe : …``: such a name is of several words."""

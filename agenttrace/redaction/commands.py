@@ -57,6 +57,23 @@ def _piped(before: str, into: str) -> re.Pattern[str]:
     )
 
 
+_OPTIONS = rf"(?:{_GAP}(?:-[a-zA-Z]{{0,12}}[Cr]{_GAP}\d{{1,3}}|-[a-zA-Z]{{1,12}})){{1,7}}+"
+_ARGUMENT = r"""["']?[^\s"'\\-][^\s"'\\]{0,200}["']?"""
+_IN_FILE = re.compile(
+    rf"""(?<![\w.\0-])(?:htpasswd|mosquitto_passwd)(?:\.exe)?(?:{_GAP}{_ARGUMENT})?(?={_GAP}-)(?=[^\n;|&]{{0,80}}?[\s"']-[a-zA-Z]{{0,12}}b)"""
+    rf"""(?:(?=[^\n;|&]{{0,80}}?[\s"']-[a-zA-Z]{{0,12}}n){_OPTIONS}"""
+    rf"""|(?![^\n;|&]{{0,80}}?[\s"']-[a-zA-Z]{{0,12}}n){_OPTIONS}{_GAP}{_ARGUMENT}){_GAP}{_ARGUMENT}{_GAP}{_VALUE}"""
+)
+"""Options with a ``b``, a file unless one of them is ``n``, a user and a password."""
+_ENDS = r"""(?=["']?[^\s"']*\d|["']?[^\s"']+["']?[ \t]*(?:\Z|[\r\n;|&)`>"'\\]))"""
+"""Before an argument that has a digit, or with which a command ends: no sentence goes on behind it."""
+_USER_OF_ORACLE = r"[A-Za-z][\w$\x23]{0,60}/"
+_TOOL_OF_ORACLE = re.compile(
+    rf"""(?<![\w.\0-])(?:(?:expdp|impdp|sqlldr)(?:{_GAP}|{_BETWEEN}[\s"'](?i:userid)=)|rman{_GAP}target{_GAP})\\?["']?"""
+    rf"""{_USER_OF_ORACLE}(?=[^\s"'/]*[\d@A-Z\x23$!]){_VALUE}"""
+)
+"""What is no word behind a user and a slash, as one argument: *and/or*."""
+
 _COMMANDS = (
     (
         "curl",
@@ -83,17 +100,45 @@ _COMMANDS = (
     ("sqlcmd", _after("sqlcmd", r"-P_?")),
     ("zip", _after("(?:un)?zip", r"-P_?")),
     ("7z", _after("7z[ar]?", "-p")),
-    (
-        "htpasswd",
-        _after(
-            "htpasswd",
-            r"""-(?:(?=[a-zA-Z]{0,20}n)[a-zA-Z]{0,20}b[a-zA-Z]{0,20}|[a-zA-Z]{0,20}b[a-zA-Z]{0,20}_[^\s"']+)_[^\s"']+_""",
-        ),
-    ),
+    ("htpasswd", _IN_FILE),
+    ("mosquitto", _IN_FILE),
     ("openssl", _after("openssl", r"-[kK]_")),
     ("openssl", _after("openssl", r"-pass(?:in|out)?_pass:")),
     ("mongo", _after(r"mongo\w*", r"-p_")),
     ("sqlplus", _after("sqlplus", r"[\w.-]+/")),
+    *((sign, _TOOL_OF_ORACLE) for sign in ("expdp", "impdp", "sqlldr", "rman target")),
+    *(
+        (f"az {service}", _after(rf"az_{service}(?=[^\n;|&]{{0,300}}[\s\"'](?:-u|--admin-user))", "-p_"))
+        for service in ("sql", "mysql", "mariadb", "postgres")
+    ),
+    (
+        "openssl",
+        re.compile(
+            rf"""(?<![\w.\0-])openssl{_GAP}passwd(?:{_GAP}(?:-(?:1|5|6|apr1|crypt|noverify|quiet|table)(?=["'\s])"""
+            rf"""|-salt{_GAP}[^\s"'\\]{{1,40}})){{1,5}}+(?:[ \t]{{1,9}}|\\{{0,20}}["'],\s*\\{{0,20}}["'])"""
+            rf"""{_ENDS}{_VALUE}"""
+        ),
+    ),
+    ("ldappasswd", _after("ldappasswd", "-[as]_")),
+    *(
+        (sign, _after(sign + r"\w*", r"-p_(?![\w./-]{1,80}\.(?:txt|lst|list)\b)"))
+        for sign in ("smbmap", "ncftp", "crackmapexec", "netexec", "evil-winrm")
+    ),
+    ("rootpw", _after("rootpw", "--plaintext_")),
+    ("drush", _after("drush", rf"user[:-]password_{_ARGUMENT}_{_ENDS}")),
+    (
+        "setuser",
+        re.compile(
+            rf"""(?i:setuser)[\s"',]{_BETWEEN}(?:(?<=["'])>|(?<=\s)\\?>(?![/&]|[\w.-]+\.(?:txt|log|out|json)\b)){_VALUE}"""
+        ),
+    ),
+    (
+        "login ",
+        re.compile(
+            r"""(?m)(?:^|(?<=[\s>:"']))[A-Za-z]{1,5}\d{1,6} LOGIN (?:"[^"\n]{1,80}"|[^\s"]{1,80}) "?"""
+            r"""(?!\[redacted\])(?=[^\s"]*\d)(?=[^\s"]*[A-Za-z])(?P<value>[^\s"]{6,200})(?="?[ \t]*\r?$)"""
+        ),
+    ),
     ("aws", _after("aws_configure_set", r"[\w.-]*(?:secret.access.key|session.token)_")),
     ("rclone", _after("rclone_config", r"(?:secret\x5faccess\x5fkey|pass(?:word)?2?|token|key)(?:_|=)")),
     ("lftp", _after("lftp", r"-u_?[\"']?[^\s,\"']+,")),
@@ -139,6 +184,7 @@ _COMMANDS = (
     ("net user", _after("net_user", r"[^\s/\"']+_(?!/)")),
     ("securestring", re.compile(rf"(?i)ConvertTo-SecureString(?:\s+-String)?\s+{_VALUE}")),
     ("|", _piped(r"[\w.-]+:", "chpasswd")),
+    ("|", _piped("", r"(?:(?:smb)?passwd|openssl\s+passwd)\b")),
     ("|", _piped("", r"sudo\s+(?:-\w+\s+)*-\w*S\b")),
     ("|", _piped("", r"[^\n|]{0,80}--(?:password-stdin|with-token)")),
     (
@@ -155,6 +201,7 @@ _COMMANDS = (
 
 _WORDS_WITHOUT_OPTION = frozenset(
     {"sqlplus", "configure", "config", "login", "use", "redis-cli", "rabbitmqctl", "xfreerdp", "user"}
+    | {"expdp", "impdp", "sqlldr", "rman", "drush"}
 )
 """What a command has among its arguments, if it takes a secret without an option."""
 
@@ -184,11 +231,18 @@ def may_have_command(lowered: str, has_hyphen: bool = True) -> bool:
         or "vault kv" in lowered
         or "vault write" in lowered
         or "alias set" in lowered
-        or ("|" in lowered and ("sudo" in lowered or "chpasswd" in lowered or "secret" in lowered))
+        or ("|" in lowered and ("sudo" in lowered or "passwd" in lowered or "secret" in lowered))
         or (("/" in lowered or "\\" in lowered) and ("sqlplus" in lowered or "net use" in lowered))
         or ("_" in lowered and "rabbitmqctl" in lowered)
-        or ("/" in lowered and " /p:" in lowered)
+        or ("/" in lowered and (" /p:" in lowered or _has_tool_of_oracle(lowered)))
+        or (">" in lowered and "setuser" in lowered)
+        or ("passw" in lowered and "drush" in lowered)
     )
+
+
+def _has_tool_of_oracle(lowered: str) -> bool:
+    """Returns True for a tool of Oracle's, which takes a user and a password as one argument."""
+    return "expdp" in lowered or "impdp" in lowered or "sqlldr" in lowered or "rman target" in lowered
 
 
 def may_be_command(items: Sequence[Any]) -> bool:

@@ -6,10 +6,14 @@ import re
 
 from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.calls import (
+    BOUND,
+    CHECKED,
     CONNECTED,
+    CONNECTED_AT_PORT,
     CONNECTED_TO_HOST,
     CONNECTED_TO_VARIABLE,
     CREATED,
+    HASHED,
     KEYED,
     LOGGED_IN,
     OF_ONE_TEXT,
@@ -21,7 +25,16 @@ from agenttrace.redaction.calls import (
 )
 from agenttrace.redaction.commands import JOINED
 from agenttrace.redaction.fields import name_of_field
-from agenttrace.redaction.markup import BROKEN_LINE, CELL, FLOW, MARKUP, NAMED_ELEMENT, SNAPSHOT
+from agenttrace.redaction.markup import (
+    BROKEN_LINE,
+    CELL,
+    FLOW,
+    MARKUP,
+    NAMED_ELEMENT,
+    NESTED,
+    SERIALIZED,
+    SNAPSHOT,
+)
 from agenttrace.redaction.names_in_code import is_class
 from agenttrace.redaction.naming import Names, hides_all, may_be_word
 from agenttrace.redaction.values import (
@@ -102,9 +115,9 @@ MARKED_FORMS = {mark: [form for form in FORMS if form[0] == mark] for mark, _, _
 
 _OF_CALLS = (
     *(LOGGED_IN, PASSWORD_SET, CONNECTED, CONNECTED_TO_VARIABLE, CONNECTED_TO_HOST),
-    USER_IN_VARIABLE,
+    *(USER_IN_VARIABLE, CONNECTED_AT_PORT, BOUND),
 )
-_AMONG_OTHERS = (CREATED, SIGNED, OPTION_SET, KEYED)
+_AMONG_OTHERS = (CREATED, SIGNED, OPTION_SET, KEYED, HASHED, CHECKED)
 """Calls where an e-mail, a host or a word may stand in the place of the secret."""
 _OF_TABLES = ("td", "th", "dt")
 
@@ -143,8 +156,8 @@ def _is_secret(match: re.Match[str], pattern: re.Pattern[str], names: Names) -> 
         return is_opaque(value) and not (pattern is FLOW and is_name(value))
     if pattern in (_ENTRY, _ENTRY_BACKWARDS):
         return not says_something(value) and (" " not in value or is_phrase(value))
-    if pattern in (CELL, NAMED_ELEMENT, BROKEN_LINE):
-        return _is_shown(match, pattern)
+    if pattern in (CELL, NAMED_ELEMENT, BROKEN_LINE, NESTED, SERIALIZED):
+        return _is_shown(match, pattern, names)
     if pattern not in (_OPTION, _LISTED):
         return True
     if pattern is _LISTED and _is_another_name(last_name(match["name"]), value, names):
@@ -155,9 +168,11 @@ def _is_secret(match: re.Match[str], pattern: re.Pattern[str], names: Names) -> 
     return not is_word or _is_word_of_option(match, value, names)
 
 
-def _is_shown(match: re.Match[str], pattern: re.Pattern[str]) -> bool:
+def _is_shown(match: re.Match[str], pattern: re.Pattern[str], names: Names) -> bool:
     """Returns True for a secret beside its name in a page: outside of tables words may stand there."""
     value = match["value"]
+    if pattern in (NESTED, SERIALIZED):
+        return is_opaque(value) or may_be_word(last_name(match["name"]), names)
     if pattern is NAMED_ELEMENT or (pattern is CELL and match["cell"] in _OF_TABLES):
         return is_opaque(value)
     return is_made_up(value) and not is_measure(value.lstrip("@"))

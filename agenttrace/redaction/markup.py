@@ -48,6 +48,13 @@ PROPERTY = re.compile(
 )
 """Of property lists, and of Hadoop's and Jenkins' files: ``<name>…</name><value>…</value>``."""
 
+NESTED = re.compile(r"<(?P<name>[^\W\d_][\w.:-]{0,60})>\s{0,40}<[Vv]alue>(?P<value>[^<>]{1,4096})</[Vv]alue>")
+"""``<AdministratorPassword><Value>…</Value>``, as Windows is set up."""
+SERIALIZED = re.compile(
+    r"""\bs:\d{1,4}:\\?"(?P<name>[\w.-]{2,60})\\?";s:\d{1,5}:\\?"(?!\[redacted\])"""
+    r"""(?P<value>(?:[^"\\]|\\(?!")|(?<!\\)"(?!;)){1,4096})"""
+)
+"""``s:8:"password";s:11:"…";`` as PHP writes data."""
 PART = re.compile(
     r"""(?i:content-disposition:\s{0,9}form-data;)[^\r\n]{0,200}?\bname=\\?["']?(?P<name>[\w.-]{2,60})\\?["']?[^\r\n\\]{0,200}"""
     r"""(?:(?:\r?\n|\\r\\n|\\n)[^\r\n\\]{1,500}){0,8}(?:\r?\n|\\r\\n|\\n){2}(?P<value>[^\r\n\\]{1,4096})"""
@@ -68,6 +75,8 @@ MARKUP = (
     ("</", ("</td>", "</th>", "</dt>", "</span>", "</strong>", "</b>", "</label>", "</div>", "</p>"), CELL),
     ("</", ("<key>", "<Key>", "<name>", "<Name>"), PROPERTY),
     ("<", ("<br",), BROKEN_LINE),
+    ("</", ("<Value>", "<value>"), NESTED),
+    (":", ('";s:',), SERIALIZED),
     ("<<", ("<<",), HEREDOC),
     ("=", ("alue=",), PARAMETER),
     (":", ("alue:",), FLOW),

@@ -70,7 +70,7 @@ NAMES: tuple[NameRule, ...] = (
             "motdepasse contraseña contrasena contraseñas clave senha senhas parola wachtwoord hasło haslo "
             "lösenord losenord adgangskode adgangskoden salasana geheimnis heslo jelszó jelszo şifre sifre "
             "lozinka zaporka geslo passord parool matkhau katasandi пароль пароли парола ключ 密码 密碼 口令 "
-            "密钥 パスワード 暗証番号 비밀번호 암호 jeton cléapi cleapi chaveapi claveapi"
+            "密钥 パスワード 暗証番号 비밀번호 암호 पासवर्ड كلمةالمرور كلمةالسر jeton cléapi cleapi chaveapi claveapi"
         ),
         "numbers too",
     ),

@@ -30,8 +30,9 @@ def may_hold_named(text: str, lowered: str, marks: str, names: Names, signs: tup
     count = marks.count(":") + marks.count("=")
     if not count and not any(mark in marks for mark in OTHER_MARKS):
         return False
-    if count * _DENSE > len(text) and not has_sign(lowered, signs):
-        return False
+    if count * _DENSE > len(text) and not has_sign(lowered, signs):  # of names without one, such as *puk*
+        named = _names_in(text, marks)
+        return any(map(names.is_secret, named)) or holds_code(text, named, names)
     named = _names_in(text, marks) if count else set()
     if "=" in marks:
         named.update(declared_names(text))

@@ -22,7 +22,7 @@ class Names(Protocol):
 
 _PASSWORD = re.compile(
     r"(?i)pass[_\- ]?(?:w|phrase|code)|[_-]pass\Z|pwd|kennwort|contrase|mot_?de_?passe|senha|parol|парол"
-    r"|wachtwoord|has[łl]o|l[öo]senord|passord|adgangs?kod|salasana|heslo|jelsz[óo]|[şs]ifre|lozinka|geslo|密[码碼]|パスワード|비밀번호"
+    r"|wachtwoord|has[łl]o|l[öo]senord|passord|adgangs?kod|salasana|heslo|jelsz[óo]|[şs]ifre|lozinka|geslo|密[码碼]|パスワード|비밀번호|पासवर्ड|كلمة_?ال"
 )
 
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 
 from agenttrace.redaction.blocks import without_blocks, without_tables
+from agenttrace.redaction.calls import CHECKED, SIGNS_OF_CHECKS
 from agenttrace.redaction.columns import without_columns, without_series
 from agenttrace.redaction.commands import may_have_command, without_arguments
+from agenttrace.redaction.configured import SIGNS as CONFIGURED_SIGNS
+from agenttrace.redaction.configured import without_configured
 from agenttrace.redaction.html_tables import SIGNS as HTML_SIGNS
 from agenttrace.redaction.html_tables import has_secret_head, without_html_columns
 from agenttrace.redaction.inserted import has_secret_column, may_have_rows, without_inserted
+from agenttrace.redaction.listed import without_form
 from agenttrace.redaction.logins import may_have_logins, without_logins
 from agenttrace.redaction.manifests import SIGN, without_manifests
 from agenttrace.redaction.names import OF_OTHER_ALPHABETS
@@ -36,11 +40,12 @@ def may_have_others(lowered: str, look: Look, *, has_lines: bool) -> bool:
         or may_have_codes(lowered)
         or may_have_logins(lowered)
         or (has_lines and ", dtype: " in lowered)
-        or ("authorization" in lowered and has_any(_AUTHORIZATION, lowered))
+        or ("expect" in lowered and "assword" in lowered)
+        or ("auth" in lowered and has_any(_AUTHORIZATION, lowered))
         or (has_lines and _has_head(lowered))
         or (not lowered.isascii() and _is_in_other_letters(lowered))
         or ("|" in lowered and has_any(MORE_SIGNS, lowered))
-        or ("(" in lowered and has_any(_IN_CALLS, lowered) and has_any(MORE_SIGNS, lowered))
+        or ("(" in lowered and _is_in_call(lowered))
     ):
         return True
     if may_have_rows(lowered, look.marks) or (has_lines and SIGN in lowered):
@@ -52,7 +57,7 @@ def may_have_others(lowered: str, look: Look, *, has_lines: bool) -> bool:
     )
 
 
-_AUTHORIZATION = ("authorization\t", 'authorization "')
+_AUTHORIZATION = ("authorization\t", 'authorization "', "masterauth ")
 _SHORT = ("code is", "otp is", "pin is", "pw is", "pwd is", "jwt is")
 """What is said of names that have none of `SIGNS`: each takes as long as a look through the whole text."""
 
@@ -73,6 +78,14 @@ def _has_head(text: str) -> bool:
 
 
 _HEAD = re.compile(r"(?:\A|\n\n)\n?([^\n]{1,120})[^\n]*\n(?=[^\n])")
+
+
+def _is_in_call(lowered: str) -> bool:
+    """Returns True for a sign in a text that is an argument, and for a call that checks a password."""
+    is_argument = has_any(_IN_CALLS, lowered) and has_any(MORE_SIGNS, lowered)
+    return is_argument or has_any(SIGNS_OF_CHECKS, lowered)
+
+
 _IN_CALLS = ('", ', "', ", '").', "').", '("', "('")
 
 
@@ -112,6 +125,12 @@ def without_others(text: str, names: Names) -> tuple[str, int]:
     if ", dtype: " in lowered:
         text, in_series = without_series(text, names)
         count += in_series
+    if has_any(CONFIGURED_SIGNS, lowered):
+        text, in_configured = without_configured(text, lowered, names)
+        count += in_configured
+    if "(" in lowered and has_any(SIGNS_OF_CHECKS, lowered):
+        text, in_checks = without_form(text, CHECKED, names)
+        count += in_checks
     places = places_of_signs(text)
     before = text
     if "\n" in text:

@@ -100,9 +100,20 @@ def _is_token_of_text(entry: Mapping[str, Any]) -> bool:
     return is_short and not _OF_TEXTS.isdisjoint(entry)
 
 
+_HEADER = re.compile(
+    r"(?:[A-Z]+[a-z]*-){1,5}[A-Z]+[a-z]*|Authorization|(?:[a-z]{1,20}-){1,5}(?:key|token|auth)"
+)
+
+
+def is_header(name: str, text: str) -> bool:
+    """Returns True for a header's name under the name of a setting: ``API_KEY_HEADER=X-API-Key``."""
+    is_setting = name.lower().replace("_", "").endswith(("header", "headername", "headerkey"))
+    return is_setting and _HEADER.fullmatch(text) is not None
+
+
 _TOKENS, _OF_A_KIND = "tokens", "keys of a kind"
-_COIN = re.compile("[A-Z]{2,6}")
-"""The token of a chain, ``USDC``."""
+_COIN = re.compile(r"[A-Z]{2,6}|[a-z][a-z-]{1,30}(?:\.[a-z][a-z-]{1,30}){1,5}")
+"""The token of a chain, ``USDC``, and of a grammar, ``keyword.operator``."""
 _LICENCE = re.compile(
     r"(?i)(?:apache|mit|[la]?gpl|bsd|mpl|epl|isc|cc|unlicense)(?:[-_ ]?v?\d(?:\.\d)?)?(?:-[a-z]{2,8}){0,3}"
 )

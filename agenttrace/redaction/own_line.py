@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from agenttrace.core.marks import REDACTED
+from agenttrace.redaction.grouped import is_card_in_groups
 from agenttrace.redaction.names_in_code import is_name_in_code
 from agenttrace.redaction.naming import Names, may_be_word
 from agenttrace.redaction.values import (
@@ -104,14 +105,14 @@ _WORDS = re.compile(
 
 
 def _words_on_line(text: str, begin: int, stop: int) -> tuple[int, int] | None:
-    """Where a password of several words stands, of which the first two are of letters and digits."""
+    """Where a password of several words stands, of which the first two are of letters and digits, or a card's
+    number."""
     match = _WORDS.fullmatch(text, begin, stop)
     if match is None:
         return None
     words = match["words"].split()
-    is_one = is_app_password(match["words"]) or (
-        is_mixed(words[0]) and is_mixed(words[1]) and words[0][-1] not in ".:;"
-    )
+    is_number = is_app_password(match["words"]) or is_card_in_groups(match["words"])
+    is_one = is_number or (is_mixed(words[0]) and is_mixed(words[1]) and words[0][-1] not in ".:;")
     return match.span("words") if is_one else None
 
 

@@ -99,7 +99,7 @@ _COUNTED = re.compile(
     r"(?i)[^\S\n]+(?:bit|byte|char|digit|letter|symbol|word|second|minute|hour|day|week|month|year|time|or\b|of\b|and\b|to\b)"
 )
 _FILLED = re.compile(r"(?i)\b(?:fill|typ|enter|populat)\w*\s+(?:\S+\s+){0,3}\S{0,20}\Z")
-_PASSWORD = re.compile(r"(?i)pass|pwd|otp|pin|code\b")
+_PASSWORD = re.compile(r"(?i)pass|pwd|otp|pin|code\b|\bmasterauth\b")
 _SHORTEST_NUMBER = 4
 _NUMBER = re.compile(r"\d(?:[ -]?\d){2,39}")
 """A number as cards, codes and people have one."""

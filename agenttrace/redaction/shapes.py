@@ -7,8 +7,9 @@ import re
 from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.shape import BEGIN, END, HEX_ID, STAND_IN, Shape, shape
 from agenttrace.redaction.shapes_of_addresses import ADDRESSES
+from agenttrace.redaction.shapes_of_protocols import OF_PROTOCOLS
 
-VERSION = 10
+VERSION = 11
 """Of the tables of names and shapes: one more whenever a row is added or changed."""
 
 SHORTEST_SECRET = 15
@@ -421,13 +422,7 @@ SHAPES: tuple[Shape, ...] = (
         replacement=rf"\1{REDACTED}",
         needs="@",
     ),
-    Shape(
-        "credentials of SMTP",
-        "RFC 4954",
-        ("auth plain ", "auth login "),
-        re.compile(r"(?i)\b(auth (?:plain|login) )(?!\[redacted\])[A-Za-z0-9+/]{8,}={0,2}(?![\w/+])"),
-        replacement=rf"\1{REDACTED}",
-    ),
+    *OF_PROTOCOLS,
     Shape(
         "recovery words of a wallet",
         "BIP-39",

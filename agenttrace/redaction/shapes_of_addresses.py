@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agenttrace.core.marks import REDACTED
-from agenttrace.redaction.shape import HEX_ID, Shape
+from agenttrace.redaction.shape import HEX_ID, STAND_IN, Shape
 
 ADDRESSES: tuple[Shape, ...] = (
     Shape(
@@ -114,5 +114,29 @@ ADDRESSES: tuple[Shape, ...] = (
             r"(?!\[redac)(?=[\w%+/=.~-]{0,60}\d)[\w%+/=.~-]{20,}"
         ),
         replacement=rf"\1{REDACTED}",
+    ),
+    Shape(
+        "password of an address of Go's driver for MySQL",
+        "go-sql-driver",
+        ("@tcp(", "@tcp6(", "@udp(", "@unix(", "@cloudsql("),
+        re.compile(
+            rf"""(?<![\w.+-])([\w.+-]{{1,64}}:)(?!\[redacted\]@|{STAND_IN}@)[^\s"'`<>]{{1,200}}?"""
+            r"""@(?=(?:tcp6?|udp|unix|cloudsql)\()"""
+        ),
+        0,
+        replacement=rf"\1{REDACTED}@",
+        needs="@",
+    ),
+    Shape(
+        "password before an address of Oracle",
+        "Oracle",
+        ("@//",),
+        re.compile(
+            rf"""(?<![\w./@-])([A-Za-z][\w$#]{{0,60}}/)(?!\[redacted\]@|{STAND_IN}@)(?=[^\s/@]{{0,128}}[\dA-Z])"""
+            r"""[^\s/@"'`<>]{4,128}@(?=//[\w.-]{1,253}(?::\d{1,5})?/)"""
+        ),
+        0,
+        replacement=rf"\1{REDACTED}@",
+        needs="@",
     ),
 )

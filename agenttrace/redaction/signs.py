@@ -124,7 +124,8 @@ def shapes_in(text: str, lowered: str, look: Look) -> list[Shape]:
         for gram in grams & _BY_GRAM.keys():
             places.update(place for place, sign in _BY_GRAM[gram] if sign in long)
         shapes = [_IN_RUNS[place] for place in sorted(places)]
-    if ":" in look.marks or "---" in look.marks or "bearer" in lowered:
+    has_mark = ":" in look.marks or "---" in look.marks
+    if has_mark or "bearer" in lowered or (look.run and "auth " in lowered):
         marks = look.marks
         for of_sign, needs, sign, shape in _ANYWHERE:
             if of_sign in marks and needs in text and sign in lowered and shape not in shapes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from agenttrace.redaction.grouped import is_grouped
 from agenttrace.redaction.names import SMALLEST_NUMBER, NameRule, own_name, plain, words_of
 from agenttrace.redaction.names_in_code import (
     LONGEST_NAME,
@@ -13,7 +14,7 @@ from agenttrace.redaction.names_in_code import (
     is_name_with_digits,
     is_of_words,
 )
-from agenttrace.redaction.other_meanings import describes_token, is_another_value
+from agenttrace.redaction.other_meanings import describes_token, is_another_value, is_header
 from agenttrace.redaction.packages import VERSION, is_package
 from agenttrace.redaction.remarks import is_remark
 
@@ -264,14 +265,11 @@ _OF_LISTED = frozenset({"created", "created_at", "createdAt", "last_used", "expi
 
 
 def _names_itself(rule: NameRule, name: str, text: str) -> bool:
-    """Returns True for a text that is its name again, ``{"utf_8_sig": "UTF-8-SIG"}``; a password's
-    in capitals only, as constants are."""
-    is_constant = text.isupper() and text == name
-    return (
-        (is_constant or rule.what != _PASSWORDS)
-        and len(text) <= LONGEST_NAME
-        and plain(text) == plain(own_name(name))
-    )
+    """Returns True for a text that is its name again, ``{"utf_8_sig": "UTF-8-SIG"}``, or that of a header; a
+    password's in capitals only, as constants are."""
+    if len(text) > LONGEST_NAME or (rule.what == _PASSWORDS and not (text.isupper() and text == name)):
+        return False
+    return plain(text) == plain(own_name(name)) or is_header(name, text)
 
 
 def _is_route(rule: NameRule, value: dict[Any, Any]) -> bool:
@@ -322,7 +320,7 @@ def _hides_text(rule: NameRule, text: str) -> bool:
     if rule.weight == "if long" and (len(text) < _SHORTEST_LONG or _PLAIN_URL.fullmatch(text)):
         return False
     if rule.weight in _OPAQUE:
-        return is_opaque(text) or _SEED_PHRASE.fullmatch(text) is not None
+        return is_opaque(text) or is_grouped(rule, text) or _SEED_PHRASE.fullmatch(text) is not None
     return not ("auth" in rule.words and _SCHEME.fullmatch(text))
 
 

@@ -75,3 +75,68 @@ def test_the_secret_part_of_an_address_is_hidden_and_the_rest_is_kept(address):
 @pytest.mark.parametrize("address", OTHERS)
 def test_other_addresses_stay(address):
     assert Redaction().value("url", address) == address
+
+
+PASSWORD = "Vd1Kq8Zw2Tm"
+PASSWORDS = [
+    "app:{}@tcp(10.0.0.3:3306)/shop",
+    "app:{}@unix(/var/run/mysql.sock)/shop",
+    'sql.Open("mysql", "app:{}@tcp(db:3306)/shop?parseTime=true")',
+    "source: 'app:{}@tcp(db)/shop'",
+    "dial failed for app:{}@tcp6([::1]:3306)/shop: refused",
+    "root:@dm1n/{}@cloudsql(project:region:db)/shop",
+    "sql system/{}@//dbhost:1521/X",
+    "connect: hr/{}@//10.0.0.3/ORCL",
+    '10.0.0.1 %any : PSK "{}"',
+    'bob : EAP "{} and more"',
+    'bob : XAUTH "{}"',
+]
+LOGGED = [
+    "AUTH PLAIN {}",
+    "C: AUTH PLAIN {}",
+    "send: 'AUTH LOGIN {}\\r\\n'",
+    "S: 334 UGFzc3dvcmQ6\nC: {}\nS: 235 ok",
+    "S: 334 UGFzc3dvcmQ6\r\n{}\r\n",
+]
+OF_OTHERS = [
+    'fmt.Sprintf("%s:%s@tcp(%s:%d)/%s", user, pass1, host, 3306, name)',
+    "app:${DB_PASSWORD}@tcp(db:3306)/shop",
+    "app:<password>@tcp(db:3306)/shop",
+    "root:{{.Password}}@tcp(db:3306)/shop",
+    "root@tcp(127.0.0.1:3306)/shop2",
+    "note: ann@example.org uses 2 @tcp(x) forms",
+    '"user:" + password1 + "@tcp(db:3306)/"',
+    "see: docs/v2@//cdn/x",
+    "import 'https://example.org/a1@//b2/'",
+    ': PSK "${PSK_1}"',
+    ': PSK "<secret>"',
+    ": PSK and EAP2 are ways to log in",
+    "gh auth login endpoint2: it needs a browser",
+    "auth: AUTH LOGIN is refused by 2 servers",
+    "AUTH PLAIN LOGIN CRAM-MD5: 250",
+    "AUTH LOGIN mechanism: 2nd try",
+    "334 VXNlcm5hbWU6\nYm9i: 2",
+]
+
+
+@pytest.mark.parametrize("form", PASSWORDS)
+def test_the_password_of_an_address_or_of_a_line_of_secrets_is_hidden(form):
+    text = form.replace("{}", PASSWORD)
+    cleaned = Redaction().text("x", text)
+    assert PASSWORD not in cleaned
+    assert "[redacted]" in cleaned
+    assert cleaned.split("[redacted]")[0] == text[: len(cleaned.split("[redacted]")[0])]
+    assert not Redaction().holds_nothing(["of Paris", text])
+
+
+@pytest.mark.parametrize("form", LOGGED)
+def test_what_a_client_of_smtp_sends_is_hidden(form):
+    text = form.replace("{}", "AGJvYgBRazd2VG0ycEx4OXo=")
+    assert Redaction().text("x", text) == form.replace("{}", "[redacted]")
+    assert not Redaction().holds_nothing(["of Paris", text])
+
+
+@pytest.mark.parametrize("text", OF_OTHERS)
+def test_stand_ins_and_other_words_at_such_signs_stay(text):
+    assert Redaction().text("x", text) == text
+    assert Redaction().holds_nothing([text])

@@ -90,3 +90,34 @@ def test_a_number_that_the_next_text_seems_to_count_is_found():
 )
 def test_a_long_text_of_such_names_is_read_in_a_moment(text):
     assert Redaction().inside(text) is text
+
+
+OF_OTHER_LANGUAGES = [
+    "password di accesso: {}",
+    "user: bob\nPassword di accesso: {}\n",
+    "contraseña de acceso: {}",
+    "كلمة المرور: {}",
+    "كلمة السر: {}",
+    '{{"كلمة المرور": "{}"}}',
+    "पासवर्ड: {}",
+    '{{"पासवर्ड": "{}"}}',
+]
+OF_OTHER_THINGS = [
+    "orario di accesso: 12h30x",
+    "data de acesso: 2024-05-01",
+    "حركة المرور: 120x2",
+    "كلمة أخرى: ab12cd34",
+    "नाम: ab12cd34",
+]
+
+
+@pytest.mark.parametrize("form", OF_OTHER_LANGUAGES)
+def test_a_name_of_another_language_is_one(form):
+    text = form.format("Vw7Kq8Zw2Tm")
+    assert Redaction().text("x", text) == form.format("[redacted]")
+    assert not Redaction().holds_nothing(["of Paris", text])
+
+
+@pytest.mark.parametrize("text", OF_OTHER_THINGS)
+def test_other_words_of_these_languages_stay(text):
+    assert Redaction().text("x", text) == text

@@ -1,0 +1,41 @@
+"""The rows of the table of shapes that are lines of a protocol, or of a service's own file of secrets."""
+
+from __future__ import annotations
+
+import re
+
+from agenttrace.core.marks import REDACTED
+from agenttrace.redaction.shape import STAND_IN, Shape
+
+OF_PROTOCOLS: tuple[Shape, ...] = (
+    Shape(
+        "credentials of SMTP",
+        "RFC 4954",
+        ("auth plain ", "auth login "),
+        re.compile(r"\b(AUTH (?:PLAIN|LOGIN) )(?!\[redacted\])[A-Za-z0-9+/]{8,}={0,2}(?![\w/+])"),
+        0,
+        random=True,
+        replacement=rf"\1{REDACTED}",
+    ),
+    Shape(
+        "answer to SMTP's question for a password",
+        "RFC 4954",
+        ("334 ugfzc3dvcmq6",),
+        re.compile(
+            r"(\b334 UGFzc3dvcmQ6(?:\s|\\[nr]){1,4}(?:[^\n:>]{0,30}[:>] {0,3}[\"']?)?)[A-Za-z0-9+/]{4,}={0,2}"
+        ),
+        0,
+        replacement=rf"\1{REDACTED}",
+    ),
+    Shape(
+        "shared secrets of IPsec",
+        "strongSwan",
+        (': psk "', ': eap "', ': xauth "', ': ntlm "'),
+        re.compile(
+            rf'(:[ \t]{{1,9}}(?:PSK|EAP|XAUTH|NTLM)[ \t]{{1,9}}")(?!(?:\[redacted\]|{STAND_IN})")'
+            r'[^"\n]{1,200}(?=")'
+        ),
+        0,
+        replacement=rf"\1{REDACTED}",
+    ),
+)

@@ -1,0 +1,61 @@
+"""Passwords in files and answers of programs that say it in their own way, and what stands beside them."""
+
+import json
+
+import pytest
+
+from agenttrace import Redaction
+
+SECRET = "Vw7Kq8Zw2Tm"
+FORMS = [
+    "masterauth {}",
+    "port 6379\nmasterauth {}\nappendonly yes\n",
+    "#cloud-config\nchpasswd:\n  list: |\n    ubuntu:{}\n    root:R\n  expire: False\n",
+    "chpasswd:\n  expire: false\n  list:\n    - ubuntu:{}\n",
+    "<AdministratorPassword><Value>{}</Value><PlainText>true</PlainText></AdministratorPassword>",
+    "<AdministratorPassword>\n  <Value>{}</Value>\n</AdministratorPassword>",
+    'expect "password:"\nsend "{}\\r"',
+    'expect -re "[Pp]assword" {{ send -- "{}\\r" }}'.replace("{{", "{ ").replace("}}", " }"),
+    "child.expect('assword:')\nchild.sendline('{}')",
+    'child.expect("Password for ann: ", timeout=5)\nchild.sendline("{}")',
+    "<auth-user-pass>\nbob\n{}\n</auth-user-pass>",
+    "Security key : Present\n    Key Content            : {}\n\nCost settings\n",
+    'a:2:{s:4:"user";s:3:"bob";s:8:"password";s:11:"{}";}',
+    "Password for the [elastic] user successfully reset.\nNew value: {}\n",
+]
+OTHERS = [
+    "masterauth is set in redis2.conf",
+    "masterauth <password>\nport 6379",
+    "chpasswd:\n  expire: False\nlist: |\n  a1:b2\n",
+    "chpasswd:\n  list: |\n    ubuntu:R\n    root:RANDOM\n",
+    "#cloud-config\nusers:\n  list: |\n    ubuntu:a1b2c3\n",
+    "<TimeZone1><Value>Pacific 2024</Value></TimeZone1>",
+    "<Password><Value></Value></Password>",
+    "<Token><Value>true</Value></Token>",
+    'expect "password:"\nsend "$password1\\r"',
+    'expect "password:"\nsend "\\r"',
+    'expect "login2:"\nsend "bob12345\\r"',
+    "expect(password).toBe(sent1)\nsend('mail_1')",
+    "we expect a password of 12 letters; send it to ann2@example.org",
+    "<auth-user-pass>",
+    "auth-user-pass /etc/openvpn/login2.txt",
+    "Key Content of chapter 2: 14 pages",
+    'a:1:{s:8:"password";s:0:"";}',
+    'a:1:{s:5:"title";s:11:"Vw7Kq8Zw2Tm";}',
+    'a:1:{s:5:"token";s:4:"name";}',
+    "Password for the [elastic] user could not be reset.\nNew value: none",
+    "Setting 2 changed.\nNew value: Blue12",
+]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_password_is_hidden_and_the_rest_stays(form):
+    text = form.replace("{}", SECRET)
+    assert Redaction().text("x", text) == form.replace("{}", "[redacted]")
+    assert SECRET not in Redaction().text("x", json.dumps({"content": f"a\n{text}\n"}))
+    assert not Redaction().holds_nothing(["of Paris", text])
+
+
+@pytest.mark.parametrize("text", OTHERS)
+def test_what_else_stands_there_stays(text):
+    assert Redaction().text("x", text) == text
