@@ -402,3 +402,8 @@ class EvaluationFailed(AssertionError):
     def errored(self) -> bool:
         """Whether any example could not be judged."""
         return any(result.outcome == "errored" for result in self.report)
+
+
+EvaluationFailed.__module__ = (
+    "agenttrace"  # where it is imported from: tracebacks print that before the reason
+)

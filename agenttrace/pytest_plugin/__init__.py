@@ -5,6 +5,7 @@ Only pytest is imported here: a run that uses none of it pays next to nothing.
 
 from __future__ import annotations
 
+import sys
 import tempfile
 import time
 from collections.abc import Generator, Iterator
@@ -157,6 +158,7 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Give a test's results to its report. One that is errored is a failure, whatever was expected."""
     report = yield
+    _say_why_first(report, call)
     if call.when == "call":
         errored = item.stash.get(ERRORED, None)
         if errored is not None and hasattr(report, "wasxfail"):
@@ -166,6 +168,24 @@ def pytest_runtest_makereport(
         if results is not None:
             report.agenttrace_results = results  # type: ignore[attr-defined]  # for `_Results`
     return report
+
+
+def _say_why_first(report: pytest.TestReport, call: pytest.CallInfo[None]) -> None:
+    """Begin a failed evaluation's line of the summary with its reason, as in a marked test.
+
+    The name of the exception fills what a terminal has room for.
+    """
+    kind = getattr(
+        sys.modules.get("agenttrace.core.report"), "EvaluationFailed", None
+    )  # else none was raised
+    crash = getattr(report.longrepr, "reprcrash", None)
+    if (
+        kind is not None
+        and crash is not None
+        and call.excinfo is not None
+        and call.excinfo.errisinstance(kind)
+    ):
+        crash.message = str(call.excinfo.value)
 
 
 class _Results:

@@ -229,7 +229,10 @@ def _verdict(record: ExampleRecord) -> str:
 def _change(change: ExampleChange, comparison: RunComparison) -> Iterator[Line]:
     mark, style = _MARKS.get(change.kind, ("·", ""))
     edited = " (its input or expectation was edited)" if change.is_changed else ""
-    text = f"{mark} {safe_line(change.label, 60)}: {_word(change.kind)}{edited}; {_what(change, comparison)}"
+    word, what = _word(change.kind), _what(change, comparison)
+    if what.startswith(word) or what.endswith(f"→ {word}"):  # the outcome itself: once is enough
+        word, what = what, ""
+    text = f"{mark} {safe_line(change.label, 60)}: {word}{edited}; {what}"
     yield Line(text.rstrip("; "), style)
     record = change.after
     if record is None or change.kind in ("better", "steadier", "higher_rate"):
@@ -252,7 +255,8 @@ def _what(change: ExampleChange, comparison: RunComparison) -> str:
     if before is not None and after is not None and max(len(before.outcomes), len(after.outcomes)) > 1:
         parts.insert(0, f"passed {_share(before)} → {_share(after)}")
     if not parts and after is not None and before is not None:
-        parts.append(f"{_outcomes(before)} → {_outcomes(after)}")
+        was, now = _outcomes(before), _outcomes(after)
+        parts.append(f"{was} → {now}" if was != now else f"{now}, as before")
     if not parts and after is not None:
         parts.append(_outcomes(after))
     return ", ".join(parts)
@@ -263,7 +267,7 @@ def _share(record: ExampleRecord) -> str:
 
 
 def _outcomes(record: ExampleRecord) -> str:
-    return ", ".join(dict.fromkeys(map(_word, record.outcomes))) or "not_run"
+    return ", ".join(dict.fromkeys(map(_word, record.outcomes))) or "not run"
 
 
 def _word(name: str) -> str:

@@ -522,3 +522,22 @@ def test_a_quarantine_that_cannot_be_read_is_an_error_before_any_agent_runs(agen
     ran = agenttrace("eval", "run", "t.yaml", "--scorer", "ToolOrder")
     assert ran.code == 2
     assert "t.yaml:2: quarantine is written 'OWNER until YYYY-MM-DD: WHY', got 'flaky'" in ran.err
+
+
+def test_a_comparison_says_once_what_an_example_was_and_is(agenttrace, tmp_path):
+    (tmp_path / "scorer_of_compare.py").write_text(
+        "from agenttrace import scorer\n@scorer\ndef reward(metadata): return metadata['reward']\n"
+    )
+
+    def evaluate(metadata):
+        row = f"{{name: seven, input: a, tools_called: [], additional_metadata: {metadata}}}"
+        (tmp_path / "t.yaml").write_text(f"examples: [{row}]\n")
+        return agenttrace("eval", "run", "t.yaml", "--scorer", "scorer_of_compare:reward").code
+
+    def compared(before):
+        printed = agenttrace("runs", "compare", before, "last").out.splitlines()
+        return next(line for line in printed if line.startswith("! seven"))
+
+    assert [evaluate("{reward: 1}"), evaluate("{}"), evaluate("{}")] == [0, 2, 2]
+    assert compared("last~1") == "! seven: errored, as before"
+    assert compared("last~2") == "! seven: passed → errored"

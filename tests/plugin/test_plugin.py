@@ -30,6 +30,29 @@ class TestOneTestPerExample:
         assert properties(cases["test_refund[wrong]"])["agenttrace:score:Tool Order"] == "0 failed"
         assert "Tool Order  0.50 over 2 of 2  1 passed, 1 failed" in lines
 
+    def test_of_ones_own_says_in_the_summary_why_it_failed(self, project):
+        """Behind the whole name of the exception there was no room for it in 80 columns."""
+        project.write(
+            "test_shop.py",
+            SHOP
+            + """
+from agenttrace import assert_test
+
+def test_x():
+    assert_test([Example(name="one", expected_tools=["refund"], tools_called=[])], [ToolOrderScorer()])
+
+def test_y(agenttrace):
+    agenttrace.check(["refund"])
+""",
+        )
+        lines = project.run("--junit-xml=junit.xml")
+        failed = [line for line in lines if line.startswith("FAILED")]
+        assert failed[0].startswith("FAILED test_shop.py::test_x - one: 0 of 1 expected calls aligned")
+        assert failed[1].startswith("FAILED test_shop.py::test_y - test_y: tools are expected, but")
+        assert any("agenttrace.EvaluationFailed: one: 0 of 1 " in line for line in lines)
+        message = project.cases()["test_x"].find("failure").get("message")
+        assert message.startswith("one: 0 of 1 expected calls")
+
     def test_says_where_a_guard_names_no_known_tool(self, project):
         project.write(
             "test_shop.py",
