@@ -163,7 +163,7 @@ def failures() -> None:
     default="list",
     lazy={"list": "agenttrace.cli.annotations_list:annotations_list"},
 )
-def annotations() -> None:
+def annotations_group() -> None:
     """What people said of traces and results."""
 
 

@@ -42,13 +42,15 @@ class Context:
     """What the comparison of one value may depend on, apart from the value.
 
     `calls` are all calls in scope, `position` is that of the call whose value is compared. `labels` holds for
-    each label a test of whether the call at a position fits the expected call of that label.
+    each label a test of whether the call at a position fits the expected call of that label. `names` are
+    other names of tools, each with the one under which its calls are here.
     """
 
     mode: ArgumentMode = "exact"
     calls: Sequence[ToolCall] = ()
     position: int = 0
     labels: Mapping[str, Callable[[int], bool]] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
     answers: Answerer | None = None
 
 

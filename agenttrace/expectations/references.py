@@ -80,9 +80,9 @@ class Ref(Matcher):
         return f"not in the result of {'the earlier call' if count == 1 else f'any of {count} earlier calls'}"
 
     def _sources(self, context: Context) -> Iterator[ToolCall]:
-        fits = context.labels.get(self.source)
+        fits, name = context.labels.get(self.source), context.names.get(self.source, self.source)
         for position, call in enumerate(context.calls[: context.position]):
-            if not call.failed and (call.name == self.source if fits is None else fits(position)):
+            if not call.failed and (call.name == name if fits is None else fits(position)):
                 yield call
 
 

@@ -93,6 +93,9 @@ class CallAgreement:
         self._mode: ArgumentMode = mode
         self._tools = tools or {}
         self._comparators = comparators or {}
+        if comparators and self.selection.names:  # a tool's own name goes before its other ones
+            others = {self.selection.name_of(name): compare for name, compare in comparators.items()}
+            self._comparators = {**others, **comparators}
         self._answers = answers
         self._expected_calls = expected_calls
         self._contexts: dict[ArgumentMode, Context] = {}
@@ -151,7 +154,9 @@ class CallAgreement:
                 if expected.label is not None:
                     by_label.setdefault(expected.label, []).append(expected)
             labels = {label: self._fits(same) for label, same in by_label.items()}
-            context = self._contexts[mode] = Context(mode, self.calls, labels=labels, answers=self._answers)
+            names = self.selection.names
+            context = Context(mode, self.calls, labels=labels, names=names, answers=self._answers)
+            self._contexts[mode] = context
         return context
 
     @cached_property

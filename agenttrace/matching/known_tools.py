@@ -50,7 +50,7 @@ def check_tools(
         if actual.name not in names and actual.status != "attempted":
             return
     calls = tuple(expected)
-    labels = {call.label for call in calls if call.label is not None}
+    sources = names | {call.label for call in calls if call.label is not None}
     for call in calls:
         if call.name not in names and selection.name_of(call.name) not in names:
             raise ExpectationError(
@@ -58,10 +58,10 @@ def check_tools(
                 + ("; ".join(["", *ran_as_no_tool(trace, [call.name])]) or did_you_mean(call.name, names))
             )
         for matcher in _matchers((call.arguments, call.output)):
-            if isinstance(matcher, Ref) and matcher.source not in names | labels:
+            if isinstance(matcher, Ref) and not {matcher.source, selection.name_of(matcher.source)} & sources:
                 raise ExpectationError(
                     f"{_place(call)}{matcher!r} in {call.name!r} begins with no label and no recorded tool"
-                    + did_you_mean(matcher.source, names | labels)
+                    + did_you_mean(matcher.source, sources)
                 )
 
 

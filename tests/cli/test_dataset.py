@@ -273,7 +273,8 @@ def test_validate_knows_scorers_that_the_agents_module_registers(agenttrace, tmp
         "register_scorer(ToolOrderScorer, 'ToolOrdr')\n"
         "def agent(text): pass\n"
     )
-    (tmp_path / "a.yaml").write_text(SCORERS.replace("Budgt, ", "").replace("cals", "calls"))
+    own = SCORERS.replace("look", "see_parcel_of_scorers")  # the tools of other tests are known, too
+    (tmp_path / "a.yaml").write_text(own.replace("Budgt, ", "").replace("cals", "calls"))
     try:
         assert agenttrace("dataset", "validate", "a.yaml", "--function", "shop_of_scorers:agent").code == 0
     finally:

@@ -5,6 +5,13 @@ import pytest
 from agenttrace import Example, Tracer
 from agenttrace.core.errors import ExpectationError
 from agenttrace.scorers import ToolOrderScorer, TrajectoryScorer
+from agenttrace.tracing import observed_function
+
+
+@pytest.fixture(autouse=True)
+def _no_tools_of_other_files(monkeypatch):
+    """Whether a tool is known decides how it is said; other modules of tests have tools, too."""
+    monkeypatch.setattr(observed_function, "_tools", {})
 
 
 @pytest.fixture
@@ -14,26 +21,26 @@ def tracer():
     tracer.shutdown()
 
 
-EXAMPLE = Example(expected_tools=["lookup"])
+EXAMPLE = Example(expected_tools=["find_lost_parcel"])
 
 
 @pytest.mark.parametrize("scorer", [ToolOrderScorer(), TrajectoryScorer()])
 def test_the_reason_says_as_what_it_was_recorded(tracer, scorer):
     @tracer.observe
-    def lookup(order):
+    def find_lost_parcel(order):
         return order
 
     with tracer.capture() as captured:
-        lookup(7)
+        find_lost_parcel(7)
     score = scorer.score(EXAMPLE, captured.trace)
     assert score.value == 0.0
-    assert "lookup ran, recorded as a span of type 'function'" in score.reason
+    assert "find_lost_parcel ran, recorded as a span of type 'function'" in score.reason
     assert "observe(span_type='tool')" in score.reason
 
 
 def test_so_does_the_error_where_other_tools_are_known(tracer):
     @tracer.observe
-    def lookup(order):
+    def find_lost_parcel(order):
         return order
 
     @tracer.observe(span_type="tool")
@@ -41,24 +48,24 @@ def test_so_does_the_error_where_other_tools_are_known(tracer):
         return order
 
     with tracer.capture() as captured:
-        lookup(7)
+        find_lost_parcel(7)
         pay(7)
-    with pytest.raises(ExpectationError, match="lookup ran, recorded as a span of type 'function'"):
+    with pytest.raises(ExpectationError, match="find_lost_parcel ran, recorded as a span of type 'function'"):
         ToolOrderScorer().score(EXAMPLE, captured.trace)
 
 
 def test_nothing_is_said_of_calls_that_were_made_or_never_ran(tracer):
     @tracer.observe(span_type="tool")
-    def lookup(order):
+    def find_lost_parcel(order):
         return order
 
     @tracer.observe(span_type="agent")
     def agent(order):
-        lookup(order)
+        find_lost_parcel(order)
 
     with tracer.capture() as captured:
         agent(7)
-    twice = Example(expected_tools=["lookup", "lookup"])
+    twice = Example(expected_tools=["find_lost_parcel", "find_lost_parcel"])
     assert "ran, recorded" not in ToolOrderScorer().score(twice, captured.trace).reason
 
 
