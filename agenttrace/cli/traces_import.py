@@ -94,6 +94,8 @@ def _read_transcript(file: str) -> tuple[list[Span], list[str], int]:
 
 
 def _named(file: str, error: Exception) -> str:
+    if isinstance(error, OSError):
+        return f"cannot read {file}: {error.strerror or error}"
     return str(error) if file in str(error) else f"{file}: {error}"
 
 

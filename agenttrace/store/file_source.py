@@ -50,7 +50,8 @@ class FileSource:
         return os.path.lexists(self._path)
 
     def get_ready(self) -> None:
-        """Nothing: the index lies in the file's own folder."""
+        """Refuse a file of another kind: no index is begun beside it."""
+        files.refuse_foreign_file(self._path)
 
     def stamp(self) -> tuple[str, bool]:
         """What changes with every write to the files, and whether it will: a clock ticks in steps."""

@@ -144,3 +144,12 @@ def test_no_limit_is_none_or_without_end(agenttrace, recorded, table, limit):
     ran = agenttrace(table, "list", "--limit", limit)
     assert ran.code == 2
     assert "--limit" in ran.err
+
+
+def test_beside_a_file_of_another_kind_nothing_is_begun(agenttrace, tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "examples.yaml").write_text("examples: []\n")
+    ran = agenttrace("traces", "list", "--store", folder / "examples.yaml")
+    assert (ran.code, "is no trace store but a file of another kind" in ran.err) == (2, True)
+    assert [path.name for path in folder.iterdir()] == ["examples.yaml"]

@@ -215,3 +215,12 @@ def test_a_list_that_an_attribute_spells_is_redacted_as_one(items, agenttrace, t
     with sqlite3.connect(store) as db:
         assert db.execute("SELECT count(*) FROM spans").fetchone() == (1,)
     db.close()
+
+
+def test_a_file_that_cannot_be_read_is_said_in_words(agenttrace, tmp_path):
+    ran = agenttrace("traces", "import", "none.json", ".")
+    assert ran.code == 2
+    assert ran.err.splitlines() == [
+        "Error: cannot read none.json: No such file or directory",
+        "Error: cannot read .: Is a directory",
+    ]
