@@ -171,6 +171,14 @@ NAMES: tuple[NameRule, ...] = (
         unless=_words("public"),
     ),
     NameRule(
+        "keys of which there are two, of a database also",
+        "Azure",
+        "after",
+        _words("key"),
+        "if random",
+        before=_words("primary secondary"),
+    ),
+    NameRule(
         "sessions",
         "sentry, logfire",
         "last word",

@@ -40,6 +40,7 @@ OTHERS = [
     "<auth-user-pass>",
     "auth-user-pass /etc/openvpn/login2.txt",
     "Key Content of chapter 2: 14 pages",
+    "key1 FULL 4821ab",
     'a:1:{s:8:"password";s:0:"";}',
     'a:1:{s:5:"title";s:11:"Vw7Kq8Zw2Tm";}',
     'a:1:{s:5:"token";s:4:"name";}',
@@ -54,6 +55,15 @@ def test_the_password_is_hidden_and_the_rest_stays(form):
     assert Redaction().text("x", text) == form.replace("{}", "[redacted]")
     assert SECRET not in Redaction().text("x", json.dumps({"content": f"a\n{text}\n"}))
     assert not Redaction().holds_nothing(["of Paris", text])
+
+
+@pytest.mark.parametrize(
+    "row", ["2026-01-01T00:00:00.1+00:00\tkey1\tFULL\t{}", "2026-01-01  key2       FULL      {}\n"]
+)
+def test_the_keys_of_an_account_are_hidden_in_a_listing_of_azure(row):
+    secret = "u8jzPde0IgxLd6GncfBAepfJBd0Kh8oOOL8dKLzdocJ2isAjIhKtJ0RlgLKOmxgJTeKdNnFRIBXuDL7DxtpYlS=="
+    assert Redaction().text("x", row.format(secret)) == row.format("[redacted]")
+    assert not Redaction().holds_nothing(["of Paris", row.format(secret)])
 
 
 @pytest.mark.parametrize("text", OTHERS)
