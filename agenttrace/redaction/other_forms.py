@@ -59,7 +59,7 @@ def may_have_others(lowered: str, look: Look, *, has_lines: bool) -> bool:
     )
 
 
-_AUTHORIZATION = ("authorization\t", 'authorization "', "masterauth ")
+_AUTHORIZATION = ("authorization\t", 'authorization "', "masterauth ", "stats auth")
 _SHORT = ("code is", "otp is", "pin is", "pw is", "pwd is", "jwt is")
 """What is said of names that have none of `SIGNS`: each takes as long as a look through the whole text."""
 

@@ -19,6 +19,14 @@ FORMS = [
     "child.expect('assword:')\nchild.sendline('{}')",
     'child.expect("Password for ann: ", timeout=5)\nchild.sendline("{}")',
     "<auth-user-pass>\nbob\n{}\n</auth-user-pass>",
+    '<String>\n\t<Key>Password</Key>\n\t<Value ProtectInMemory="True">{}</Value>\n</String>',
+    '<String><Key>Password</Key><Value Protected="False">{}</Value></String>',
+    '<AdministratorPassword><Value wcm:action="add">{}</Value></AdministratorPassword>',
+    '<property name="password"><value type="text">{}</value></property>',
+    "<member><name>password</name><value><string>{}</string></value></member>",
+    "<member>\n<name>password</name>\n<value>\n<string>{}</string>\n</value>\n</member>",
+    "<keyType>passPhrase</keyType>\n<protected>false</protected>\n<keyMaterial>{}</keyMaterial>",
+    "listen stats\n    stats auth admin:{}\n    stats uri /x",
     "Security key : Present\n    Key Content            : {}\n\nCost settings\n",
     'a:2:{s:4:"user";s:3:"bob";s:8:"password";s:11:"{}";}',
     "Password for the [elastic] user successfully reset.\nNew value: {}\n",
@@ -32,6 +40,13 @@ OTHERS = [
     "<TimeZone1><Value>Pacific 2024</Value></TimeZone1>",
     "<Password><Value></Value></Password>",
     "<Token><Value>true</Value></Token>",
+    '<String><Key>Title1</Key><Value ProtectInMemory="False">Vw7Kq8Zw2Tm</Value></String>',
+    '<String><Key>Password</Key><Value ProtectInMemory="True"></Value></String>',
+    "<member><name>faultCode1</name><value><string>Too2many</string></value></member>",
+    "<member><name>password</name><value><boolean>1</boolean></value></member>",
+    "<keyType>passPhrase2</keyType><keyMaterial></keyMaterial>",
+    "stats auth of HAProxy 2.4 asks for a user and a word",
+    "stats auth admin:${STATS_PW1}",
     'expect "password:"\nsend "$password1\\r"',
     'expect "password:"\nsend "\\r"',
     'expect "login2:"\nsend "bob12345\\r"',
@@ -69,3 +84,13 @@ def test_the_keys_of_an_account_are_hidden_in_a_listing_of_azure(row):
 @pytest.mark.parametrize("text", OTHERS)
 def test_what_else_stands_there_stays(text):
     assert Redaction().text("x", text) == text
+
+
+@pytest.mark.parametrize("kind", ["Static key V1", "tls-crypt-v2 client key"])
+@pytest.mark.parametrize("end", ["\n-----END OpenVPN {}-----", ""])
+def test_a_static_key_of_openvpn_is_hidden(kind, end):
+    block = f"-----BEGIN OpenVPN {kind}-----\n6acef03f62675b4b1bbd03e53b187727\n{end.format(kind)}"
+    text = f"<tls-auth>\n{block}"
+    assert Redaction().text("x", text) == "<tls-auth>\n[redacted]"
+    assert "6acef03f" not in Redaction().text("x", json.dumps({"content": text}))
+    assert not Redaction().holds_nothing(["of Paris", text])
