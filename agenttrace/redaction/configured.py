@@ -16,6 +16,7 @@ _ASKED = (
     r"""(?:\w{1,20}\.)?send(?:_?line)?[ \t(]{1,3}(?:--[ \t])?\\?["']"""
     r"""(?!\[redacted\])(?P<value>(?:[^"'\\\n$]|\\(?![rn"'])){1,200})(?P<enter>\\[rn])?"""
 )
+_LONG = r"(?=[0-9/+]{0,40}[A-Za-z])(?=[A-Za-z/+]{0,40}\d)[A-Za-z0-9+/]{32,200}={0,2}"
 _FORMS = (
     ("key content", re.compile(rf"(?m)^[ \t]*Key Content[ \t]{{1,20}}:[ \t]{_WORD}")),
     ("<auth-user-pass>", re.compile(rf"<auth-user-pass>[ \t]*\r?\n[^\n]{{1,120}}\n[ \t]*{_WORD}")),
@@ -24,6 +25,18 @@ _FORMS = (
     (
         "stats auth",
         re.compile(r"\bstats auth[ \t]{1,9}[^\s:\"']{1,64}:(?!\[redacted\])(?P<value>[^\s\"'\\]{1,200})"),
+    ),
+    (
+        "keyname:",
+        re.compile(
+            r"(?m)^[ \t-]{0,40}keyName: [\w .-]{1,60}\r?\n(?:[ \t]{1,40}permissions: \w{1,20}\r?\n)?"
+            r"[ \t]{0,40}value: (?P<value>[A-Za-z0-9+/]{86}==)"
+        ),
+    ),
+    ("key2: ", re.compile(rf"(?m)^key1: (?P<value>{_LONG})(?=\r?\nkey2: {_LONG}[ \t]*\r?$)")),
+    (
+        "key2: ",
+        re.compile(rf"(?m)^key1: (?:{_LONG}|\[redacted\])\r?\nkey2: (?P<value>{_LONG})(?=[ \t]*\r?$)"),
     ),
     ("full", re.compile(r"\bkey[12][ \t]{1,9}F(?:ULL|ull)[ \t]{1,9}(?P<value>[A-Za-z0-9+/]{86}==)")),
     (
