@@ -54,6 +54,8 @@ _PROGRAMS = re.compile(
     |gcloud\ secrets\ versions\ access\ .*
     |gcloud\ auth\ (?:application-default\ )?print-\w+-token.*
     |az\ keyvault\ secret\ show\ .*|az\ account\ get-access-token\ .*
+    |az\ (?:[a-z][a-z-]{0,30}\ ){1,5}(?:keys\ (?:list|renew)|list-keys|credential\ (?:show|renew)
+    |(?:admin|query)-key\ (?:show|list|renew))\b.*
     |security\ find-(?:generic|internet)-password\ .*-\w*w.*|secret-tool\ lookup\ .*
     |bw\ get\ (?:password|totp|notes)\ .*|gh\ auth\ token.*
     |heroku\ (?:auth:token|config:get\ .*)|kubectl\ create\ token\ .*

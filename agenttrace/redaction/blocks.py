@@ -102,19 +102,23 @@ def without_tables(text: str, names: Names) -> tuple[str, int]:
 
 def _pairs_below(text: str, place: int, column: int) -> tuple[list[tuple[int, int]], int]:
     """Where values stand that are made up, in lines of a name and a value that are further in than a column;
-    and where the last of these lines ends. None of what describes a field, as in OpenAPI."""
+    and where the last of these lines ends. Of what describes a field, as in OpenAPI, only its value, which
+    GitLab has beside a description."""
     values: list[tuple[int, int]] = []
-    begin = place
+    own: list[tuple[int, int]] = []
+    begin, is_described = place, False
     while (line := _PAIR.match(text, place)) is not None:
         if line["name"] is not None and len(line["indent"]) <= column:
             break
-        if line["name"] in _OF_SCHEMAS:
-            return [], begin
+        is_described = is_described or line["name"] in _OF_SCHEMAS
         value = line["quoted"] or line["bare"]
         is_code = line["bare"] is not None and any(sign in line["bare"] for sign in "()[]{}")
         if value is not None and not is_code and is_made_up(value) and REDACTED not in value:
             values.append(line.span("quoted" if line["quoted"] else "bare"))
+            own += values[-1:] if line["name"] == "value" else []
         place = line.end()
+    if is_described:
+        return own, (place if own else begin)
     return values, place
 
 

@@ -32,6 +32,10 @@ CONNECTED_TO_VARIABLE = re.compile(
 CONNECTED_TO_HOST = re.compile(
     rf"""\b(?P<name>mysqli|mysqli_connect|(?:py)?mysql\w{{0,20}}\.connect|MySQLdb\.connect)\(\s{{0,20}}{_TEXT}{_TEXT}{_VALUE}"""
 )
+CONNECTED_TO_ORACLE = re.compile(
+    rf"""\b(?P<name>(?:cx_Oracle|oracledb)\.connect|oci_(?:p|new_)?connect)\(\s{{0,20}}{_TEXT}{_VALUE}"""
+)
+"""A user and a password, and behind them where the database is: ``cx_Oracle.connect("ann", "…", "h/x")``."""
 KEYED = re.compile(
     rf"""\b(?P<name>Fernet|hmac\.new|hmac\.digest|createHmac)\(\s{{0,20}}(?:{_ALGORITHM})?{_VALUE}"""
 )
@@ -89,6 +93,7 @@ OF_ONE_TEXT = (
     (("onnection(", "PDO(", "mysqli("), CONNECTED_TO_VARIABLE),
     (("mysqli", "onnect("), CONNECTED_TO_HOST),
     (("onnect(",), CONNECTED_AT_PORT),
+    (("onnect(",), CONNECTED_TO_ORACLE),
     (("bind(", "bind_s("), BOUND),
     (("crypt.", "Crypt.", "argon2.", "Hash::", "_password", "password_"), HASHED),
     (("Fernet(", "hmac.", "createHmac("), KEYED),

@@ -57,6 +57,11 @@ def _piped(before: str, into: str) -> re.Pattern[str]:
     )
 
 
+def _here(into: str, before: str = "") -> re.Pattern[str]:
+    """A word that a shell hands to a command, ``<<< '…'``, for a password; what may stand `before` it."""
+    return re.compile(rf"""(?<![\w.\0-])(?:{into})[^\n;|&<]{{0,200}}+<<<[ \t]{{0,9}}{before}{_VALUE}""")
+
+
 _OPTIONS = rf"(?:{_GAP}(?:-[a-zA-Z]{{0,12}}[Cr]{_GAP}\d{{1,3}}|-[a-zA-Z]{{1,12}})){{1,7}}+"
 _ARGUMENT = r"""["']?[^\s"'\\-][^\s"'\\]{0,200}["']?"""
 _IN_FILE = re.compile(
@@ -195,6 +200,15 @@ _COMMANDS = (
             r"|gcloud\s+secrets\s+(?:create|versions\s+add))\b",
         ),
     ),
+    ("<<<", _here("chpasswd", r"[\"']?[\w.-]{1,64}:")),
+    (
+        "<<<",
+        _here(
+            r"sudo\s(?=[^\n;|&<]{0,60}-\w{0,12}S\b)|(?:smb)?passwd\b|--(?:password-stdin|with-token)\b"
+            r"|(?:gh|wrangler)\s{1,9}secret\s{1,9}(?:set|put)\b|vercel\s{1,9}env\s{1,9}add\b"
+            r"|gcloud\s{1,9}secrets\s{1,9}(?:create|versions\s{1,9}add)\b|openssl\s{1,9}passwd\b"
+        ),
+    ),
     ("twilio login", _after("twilio_login", r"AC[0-9a-f]{32}_")),
 )
 """What is in each text with such a command, in lower case, and how the password is found."""
@@ -226,6 +240,7 @@ def may_have_command(lowered: str, has_hyphen: bool = True) -> bool:
             return True
     return (
         "login " in lowered
+        or "<<<" in lowered
         or "config" in lowered
         or "secrets set" in lowered
         or "vault kv" in lowered

@@ -16,16 +16,37 @@ _ASKED = (
     r"""(?:\w{1,20}\.)?send(?:_?line)?[ \t(]{1,3}(?:--[ \t])?\\?["']"""
     r"""(?!\[redacted\])(?P<value>(?:[^"'\\\n$]|\\(?![rn"'])){1,200})(?P<enter>\\[rn])?"""
 )
+_LONG = r"(?=[0-9/+]{0,40}[A-Za-z])(?=[A-Za-z/+]{0,40}\d)[A-Za-z0-9+/]{32,200}={0,2}"
 _FORMS = (
     ("key content", re.compile(rf"(?m)^[ \t]*Key Content[ \t]{{1,20}}:[ \t]{_WORD}")),
     ("<auth-user-pass>", re.compile(rf"<auth-user-pass>[ \t]*\r?\n[^\n]{{1,120}}\n[ \t]*{_WORD}")),
     ("expect", re.compile(_ASKED)),
+    ("<keymaterial>", re.compile(r"<keyMaterial>(?!\[redacted\])(?P<value>[^<>]{1,200})</keyMaterial>")),
+    (
+        "stats auth",
+        re.compile(r"\bstats auth[ \t]{1,9}[^\s:\"']{1,64}:(?!\[redacted\])(?P<value>[^\s\"'\\]{1,200})"),
+    ),
+    (
+        "keyname:",
+        re.compile(
+            r"(?m)^[ \t-]{0,40}keyName: [\w .-]{1,60}\r?\n(?:[ \t]{1,40}permissions: \w{1,20}\r?\n)?"
+            r"[ \t]{0,40}value: (?P<value>[A-Za-z0-9+/]{86}==)"
+        ),
+    ),
+    ("key2: ", re.compile(rf"(?m)^key1: (?P<value>{_LONG})(?=\r?\nkey2: {_LONG}[ \t]*\r?$)")),
+    (
+        "key2: ",
+        re.compile(rf"(?m)^key1: (?:{_LONG}|\[redacted\])\r?\nkey2: (?P<value>{_LONG})(?=[ \t]*\r?$)"),
+    ),
+    ("full", re.compile(r"\bkey[12][ \t]{1,9}F(?:ULL|ull)[ \t]{1,9}(?P<value>[A-Za-z0-9+/]{86}==)")),
     (
         "new value:",
         re.compile(rf"(?i:password for the \[[\w.-]{{1,60}}\] user[^\n]{{0,60}}\n)New value:[ \t]+{_WORD}"),
     ),
 )
-"""What netsh prints, OpenVPN's file within a file, a script that answers a question, Elasticsearch's tool."""
+"""What netsh prints, a profile of Windows for a wireless net, HAProxy's page of figures, OpenVPN's file
+within a file, a script that answers a question, a listing of the keys of an account of Azure, Elasticsearch's
+tool."""
 _LISTED = re.compile(
     r"(?m)^(?P<indent>[ \t]*)chpasswd:[ \t]*\r?\n(?:(?P=indent)[ \t]++(?!list:)[^\n]*\n){0,4}+"
     r"(?P=indent)[ \t]++list:[ \t]*+(?:[|>][+-]?[ \t]*+)?\r?\n(?P<lines>(?:[ \t][^\n]*+(?:\n|\Z)){1,100}+)"

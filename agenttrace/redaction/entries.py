@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -48,6 +49,8 @@ def values_in(entry: Collection[str]) -> tuple[str, ...]:
 def keys_of_kind(entry: Mapping[str, Any], names: Names) -> list[str]:
     """The keys of secrets in an entry of one of these programs, or of a file that is a secret's."""
     keys = _keys_of_store(entry) if names.is_secret("secret") else []
+    if ("key1" in entry or "keyName" in entry) and names.is_secret("storage_key"):
+        keys += _keys_of_account(entry)
     if "grant_type" in entry and names.is_secret("authorization_code"):  # of OAuth
         keys += [key for key in ("code", "code_verifier", "device_code") if type(entry.get(key)) is str]
     path, content = entry.get("path", entry.get("file_path")), entry.get("content")
@@ -72,3 +75,21 @@ def _keys_of_store(entry: Mapping[str, Any]) -> list[str]:
     if type(name) is str and "/secrets/" in name:  # of Google and Azure
         keys += [key for key in ("payload", "value") if type(entry.get(key)) in (dict, str)]
     return keys
+
+
+_LONG_KEY = re.compile(r"(?=\D*\d)(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9+/]{32,200}={0,2}")
+_KEY_OF_ACCOUNT = re.compile(r"(?i)key ?\d|(?:primary|secondary|root|admin)\w{0,40}")
+
+
+def _keys_of_account(entry: Mapping[str, Any]) -> list[str]:
+    """The keys of a listing of an account's keys of Azure: ``key1`` beside ``key2``, ``keyName`` beside its
+    value. Other things have these names too: only what is long and random is a key."""
+    if "key1" in entry and "key2" in entry:
+        return [key for key in ("key1", "key2") if _is_long_key(entry[key])]
+    name = entry.get("keyName")
+    is_key = type(name) is str and ("permissions" in entry or _KEY_OF_ACCOUNT.fullmatch(name) is not None)
+    return ["value"] if is_key and _is_long_key(entry.get("value")) else []
+
+
+def _is_long_key(value: Any) -> bool:
+    return type(value) is str and _LONG_KEY.fullmatch(value) is not None

@@ -68,6 +68,8 @@ def may_be_data(texts: Iterable[str], names: Names, signs: tuple[str, ...]) -> b
         return True
     if has_any(_OF_KINDS, lowered) or ("kind" in lowered and "secret" in lowered):
         return True
+    if ("key1" in lowered and "key2" in lowered) or "keyname" in lowered:  # of an account of Azure
+        return True
     if (has_any(_STATEMENTS, lowered) or has_any(_OF_TOOLS, lowered)) and has_sign(lowered, signs):
         return True
     if not has_any(_PLACES, lowered):

@@ -11,6 +11,7 @@ from agenttrace.redaction.calls import (
     CONNECTED,
     CONNECTED_AT_PORT,
     CONNECTED_TO_HOST,
+    CONNECTED_TO_ORACLE,
     CONNECTED_TO_VARIABLE,
     CREATED,
     HASHED,
@@ -90,6 +91,15 @@ _VARIABLE = re.compile(
     r""""(?P<value>(?:[^"\\\n…]|\\.){1,1000})"""
 )
 """The default of a variable of Terraform."""
+_HEADER_OF_SWIFT = re.compile(
+    r"""@?"(?:(?i:basic|bearer|token)[ ])?(?P<value>[^"\\\s]{4,4096})"[\s,]{1,20}forHTTPHeaderField:\s{0,9}"""
+    r"""@?"(?P<name>[\w-]{2,60})\""""
+)
+"""``request.setValue("…", forHTTPHeaderField: "X-Api-Key")``."""
+_IN_LUA = re.compile(
+    r"""(?<![\w.])(?:\w{1,30}\.){0,3}(?P<name>[A-Za-z]\w{1,60})\s{0,9}=\s{0,9}\[\[(?P<value>[^\[\]\s,"']{4,4096})\]\]"""
+)
+"""A text in long brackets, ``api_token = [[…]]``."""
 _IN_SQL = re.compile(
     r"""(?i)(?<![\w.])(?P<name>\w{2,60})["`\]]?\s{0,9}=\s{0,9}(?:crypt|md5|sha\d{0,3}|(?:old_)?password|(?:\w{1,20}_)?encrypt"""
     r"""|hash\w{0,20}|digest|encode)\(\s{0,9}n?'(?P<value>(?:[^'\n]|''){4,300})'"""
@@ -97,6 +107,8 @@ _IN_SQL = re.compile(
 """What a statement of SQL hands to a function: ``password = crypt('…', password)``."""
 FORMS = (
     ("=", ("('",), _IN_SQL),
+    ("=", ("[[",), _IN_LUA),
+    (":", ("forHTTPHeaderField",), _HEADER_OF_SWIFT),
     ("--", ("--",), _OPTION),
     *MARKUP,
     (":", ("alue",), _ENTRY),
@@ -115,7 +127,7 @@ MARKED_FORMS = {mark: [form for form in FORMS if form[0] == mark] for mark, _, _
 
 _OF_CALLS = (
     *(LOGGED_IN, PASSWORD_SET, CONNECTED, CONNECTED_TO_VARIABLE, CONNECTED_TO_HOST),
-    *(USER_IN_VARIABLE, CONNECTED_AT_PORT, BOUND),
+    *(USER_IN_VARIABLE, CONNECTED_AT_PORT, CONNECTED_TO_ORACLE, BOUND),
 )
 _AMONG_OTHERS = (CREATED, SIGNED, OPTION_SET, KEYED, HASHED, CHECKED)
 """Calls where an e-mail, a host or a word may stand in the place of the secret."""
@@ -156,7 +168,7 @@ def _is_secret(match: re.Match[str], pattern: re.Pattern[str], names: Names) -> 
         return is_opaque(value) and not (pattern is FLOW and is_name(value))
     if pattern in (_ENTRY, _ENTRY_BACKWARDS):
         return not says_something(value) and (" " not in value or is_phrase(value))
-    if pattern in (CELL, NAMED_ELEMENT, BROKEN_LINE, NESTED, SERIALIZED):
+    if pattern in (CELL, NAMED_ELEMENT, BROKEN_LINE, NESTED, SERIALIZED, _HEADER_OF_SWIFT, _IN_LUA):
         return _is_shown(match, pattern, names)
     if pattern not in (_OPTION, _LISTED):
         return True

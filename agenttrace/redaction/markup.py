@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+_ATTRIBUTES = r"(?:\s[^<>]{0,200})?"
 ELEMENT = re.compile(
     r"<(?P<name>[^\W\d_][\w.:-]{0,60})(?:\s[^<>]{0,200})?>(?:<!\[CDATA\[)?"
     r"(?P<value>[^<>]{1,4096}?)(?=(?:\]\]>)?</(?P=name)>)"
@@ -14,7 +15,7 @@ CUT_ELEMENT = re.compile(
 )
 """An element of a text that was cut within it."""
 NAMED_ELEMENT = re.compile(
-    r"""<[A-Za-z][\w.:-]{0,60}\s[^<>]{0,100}?(?:[Nn]ame|[Kk]ey|[Ii]d)=["'](?P<name>[\w.-]{2,60})["'][^<>]{0,100}>(?:\s{0,20}<[Vv]alue>)?"""
+    r"""<[A-Za-z][\w.:-]{0,60}\s[^<>]{0,100}?(?:[Nn]ame|[Kk]ey|[Ii]d)=["'](?P<name>[\w.-]{2,60})["'][^<>]{0,100}>(?:\s{0,20}<[Vv]alue(?:\s[^<>]{0,200})?>)?"""
     r"""(?P<value>[^<>]{1,4096})</"""
 )
 CELL = re.compile(
@@ -44,11 +45,15 @@ FLOW = re.compile(
 """An entry on one line, ``{name: DB_PASSWORD, value: …}``, as YAML and JavaScript write it."""
 PROPERTY = re.compile(
     r"<(?P<of_name>[Kk]ey|[Nn]ame)>(?P<name>[^<>]{2,60})</(?P=of_name)>"
-    r"\s{0,20}<(?P<of_value>string|[Vv]alue)>(?P<value>[^<>]{1,4096})</(?P=of_value)>"
+    rf"\s{{0,20}}<(?P<of_value>string|[Vv]alue){_ATTRIBUTES}>(?:\s{{0,20}}<string>)?"
+    r"(?P<value>[^<>]{1,4096})(?:</string>\s{0,20})?</(?P=of_value)>"
 )
-"""Of property lists, and of Hadoop's and Jenkins' files: ``<name>…</name><value>…</value>``."""
+"""Of property lists, of Hadoop's, Jenkins' and KeePass' files, of XML-RPC:
+``<name>…</name><value>…</value>``."""
 
-NESTED = re.compile(r"<(?P<name>[^\W\d_][\w.:-]{0,60})>\s{0,40}<[Vv]alue>(?P<value>[^<>]{1,4096})</[Vv]alue>")
+NESTED = re.compile(
+    rf"<(?P<name>[^\W\d_][\w.:-]{{0,60}})>\s{{0,40}}<[Vv]alue{_ATTRIBUTES}>(?P<value>[^<>]{{1,4096}})</[Vv]alue>"
+)
 """``<AdministratorPassword><Value>…</Value>``, as Windows is set up."""
 SERIALIZED = re.compile(
     r"""\bs:\d{1,4}:\\?"(?P<name>[\w.-]{2,60})\\?";s:\d{1,5}:\\?"(?!\[redacted\])"""
@@ -75,7 +80,7 @@ MARKUP = (
     ("</", ("</td>", "</th>", "</dt>", "</span>", "</strong>", "</b>", "</label>", "</div>", "</p>"), CELL),
     ("</", ("<key>", "<Key>", "<name>", "<Name>"), PROPERTY),
     ("<", ("<br",), BROKEN_LINE),
-    ("</", ("<Value>", "<value>"), NESTED),
+    ("</", ("<Value", "<value"), NESTED),
     (":", ('";s:',), SERIALIZED),
     ("<<", ("<<",), HEREDOC),
     ("=", ("alue=",), PARAMETER),

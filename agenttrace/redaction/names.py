@@ -55,7 +55,7 @@ NAMES: tuple[NameRule, ...] = (
         "last word",
         _words(
             "pass pat salt pgpass keypass storepass ldappass smtppass userpass dbpass rootpw dbpw "
-            "requirepass masterauth bindpw dbpwd rootpwd adminpwd userpw userpwd rootpass apipass apppass"
+            "requirepass masterauth mdp bindpw dbpwd rootpwd adminpwd userpw userpwd rootpass apipass apppass"
         ),
         "if opaque",
         unless=_words("boarding ski bus rail travel guest visitor high low band day season"),
@@ -169,6 +169,22 @@ NAMES: tuple[NameRule, ...] = (
             "elevenlabs deepgram assemblyai stability replicate rapidapi"
         ),
         unless=_words("public"),
+    ),
+    NameRule(
+        "tokens by the name of a login",
+        "SonarQube",
+        "after",
+        _words("login"),
+        "if random",
+        before=_words("sonar dsonar"),
+    ),
+    NameRule(
+        "keys of which there are two, of a database also",
+        "Azure",
+        "after",
+        _words("key"),
+        "if random",
+        before=_words("primary secondary"),
     ),
     NameRule(
         "sessions",
@@ -303,7 +319,7 @@ NAME_SIGNS = (
         "salt",
         "pin",
     ),
-    *("kennwort", "senha", "contrase", "parola", "wachtwoord", "seed", "mnemonic", "\\u", "curl "),
+    *("kennwort", "senha", "contrase", "parola", "wachtwoord", "mdp", "seed", "mnemonic", "\\u", "curl "),
 )
 """What most names cannot be without that are looked for inside texts, in lower case; and two that say that one
 may be spelled in another way."""

@@ -16,6 +16,8 @@ from agenttrace.redaction.inserted import has_secret_column, may_have_rows, with
 from agenttrace.redaction.listed import without_form
 from agenttrace.redaction.logins import may_have_logins, without_logins
 from agenttrace.redaction.manifests import SIGN, without_manifests
+from agenttrace.redaction.named_rows import SIGN as RULE
+from agenttrace.redaction.named_rows import without_named_rows
 from agenttrace.redaction.names import OF_OTHER_ALPHABETS
 from agenttrace.redaction.naming import Names
 from agenttrace.redaction.one_time_codes import may_have_codes, without_codes
@@ -57,7 +59,7 @@ def may_have_others(lowered: str, look: Look, *, has_lines: bool) -> bool:
     )
 
 
-_AUTHORIZATION = ("authorization\t", 'authorization "', "masterauth ")
+_AUTHORIZATION = ("authorization\t", 'authorization "', "masterauth ", "stats auth")
 _SHORT = ("code is", "otp is", "pin is", "pw is", "pwd is", "jwt is")
 """What is said of names that have none of `SIGNS`: each takes as long as a look through the whole text."""
 
@@ -122,15 +124,14 @@ def without_others(text: str, names: Names) -> tuple[str, int]:
     if may_have_rows(lowered):
         text, in_rows = without_inserted(text, names)
         count += in_rows
-    if ", dtype: " in lowered:
-        text, in_series = without_series(text, names)
-        count += in_series
     if has_any(CONFIGURED_SIGNS, lowered):
         text, in_configured = without_configured(text, lowered, names)
         count += in_configured
     if "(" in lowered and has_any(SIGNS_OF_CHECKS, lowered):
         text, in_checks = without_form(text, CHECKED, names)
         count += in_checks
+    text, in_printed = _without_printed(text, lowered, names)
+    count += in_printed
     places = places_of_signs(text)
     before = text
     if "\n" in text:
@@ -144,3 +145,14 @@ def without_others(text: str, names: Names) -> tuple[str, int]:
     text, more = without_said(text, places if text is before else places_of_signs(text), names)
     count += more
     return (text + mark, count) if count else (whole, 0)
+
+
+def _without_printed(text: str, lowered: str, names: Names) -> tuple[str, int]:
+    """The text without secrets in a `Series` and in a table of names and values, and how many were found."""
+    count = 0
+    if ", dtype: " in lowered:
+        text, count = without_series(text, names)
+    if RULE in lowered:
+        text, more = without_named_rows(text, names)
+        count += more
+    return text, count

@@ -122,6 +122,12 @@ _FORMULA = re.compile(
     rf"(?=.{{2,14}}\Z){_ELEMENT}\d?(?:{_ELEMENT}\d?|\((?:{_ELEMENT}\d?){{1,4}}\)\d?){{1,5}}"
 )
 """The formula of a salt, ``MgCl2``."""
+_DEGREE = re.compile(
+    r"(?:Ph\.?D|M\.?D|M\.?B\.?A|[MB]\.?Sc|[MB]\.?[AS]|J\.?D|LL\.?[BM]|R\.?N|CPA|CFA|PMP|P\.?E|M\.?Eng|B\.?Eng)"
+    r"\.?(?:,? [A-Za-z][A-Za-z.&-]{1,30}){0,6}"
+)
+"""The credentials of a person: a degree, and where from."""
+_POWER = re.compile(r"\d{1,6}(?:[.,]\d{1,3})? [kMGT]?W[ph]?")
 _PINS = "PINs"
 _OF_BOARD = re.compile(
     r"-?\d{1,3}\.\d+, ?-?\d{1,3}\.\d+|[A-Z]{1,2}\d{1,2}\.\d{1,2}"
@@ -148,6 +154,10 @@ def is_another_value(rule: NameRule, text: str) -> bool:
         return len(text) < _SHORTEST_OF_DEVICES
     if "salt" in rule.words:
         return _FORMULA.fullmatch(text) is not None
+    if "credentials" in rule.words:
+        return _DEGREE.fullmatch(text) is not None
+    if "pw" in rule.words:
+        return _POWER.fullmatch(text) is not None
     return "card" in rule.words and text.startswith(("hw:", "plughw:"))
 
 

@@ -53,6 +53,7 @@ NAMED_BESIDE = frozenset(
         "statement",
         "grant_type",
         "lease_id",
+        "key1",
         "rows",
         *COLUMNS,
         *FIELDS,

@@ -62,7 +62,7 @@ _AFTER = re.compile(
     rf"""(?P<rest>\w{{0,20}})(?:
     \s?\|\s?(?P<filter>d(?:efault)?\(\s?)(?=["'])
     |(?P<of>{_OF})?(?:
-      ["'`*]{{0,3}}\s++(?P<verb>{_VERB})\s++(?:<(?:code|kbd|b|strong|tt|em|samp|mark)>)?
+      (?:["'`*]{{0,3}}\s++(?P<verb>{_VERB})|(?P<short>['’]s))\s++(?:<(?:code|kbd|b|strong|tt|em|samp|mark)>)?
       |["'`*]{{0,3}}:?["'`*]{{0,3}}\s*+(?P<dash>->|→|-|–|—|\.{{3,}}|[|│┃])\s++
       |(?P<closing></(?:strong|b|label|em|span|code)>)?[*`]{{0,3}}[ \t\u00a0]*(?P<sign>:=|=>|[:=](?!=))
         (?P<tag></\w{{1,8}}>|\s?<(?:code|kbd|b|strong|tt|em|samp)>)?[*`]{{0,3}}\s*+)
@@ -95,6 +95,7 @@ _BETWEEN_DOTS = re.compile(r"[.$]")
 _MOST_WORDS = 3
 _WINDOW = 80
 _CHANGED = re.compile(r"(?i)\b(?:set|chang|reset|updat|rotat)\w*\s+(?:\S+\s+){0,3}[\"'`*$]{0,3}\Z")
+_ENDS = re.compile(r"""["'`*]{0,3}[.,;!]?["'`*]{0,3}[ \t]*(?:\r?\n|\Z)""")
 _COUNTED = re.compile(
     r"(?i)[^\S\n]+(?:bit|byte|char|digit|letter|symbol|word|second|minute|hour|day|week|month|year|time|or\b|of\b|and\b|to\b)"
 )
@@ -343,6 +344,7 @@ def _reads_as_secret(text: str, match: re.Match[str], value: str, word: str, bef
     verb = (match["verb"] or "").lower()
     if (
         (verb == "of" and not looks_random(value))
+        or (match["short"] and value.islower() and not _ENDS.match(text, end))  # *the password's sha256sum*
         or (verb in ("to", "from") and not _CHANGED.search(before))
         or (verb == "with" and not _FILLED.search(before))
     ):

@@ -7,7 +7,16 @@ import re
 from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.shape import STAND_IN, Shape
 
+_OF_OPENVPN = r"OpenVPN (?:Static key V\d|tls-crypt-v2 (?:client|server) key)-----"
+
 OF_PROTOCOLS: tuple[Shape, ...] = (
+    Shape(
+        "static key of OpenVPN",
+        "OpenVPN",
+        ("-----begin openvpn ",),
+        re.compile(rf"-----BEGIN {_OF_OPENVPN}[\s\S]*?(?:-----END {_OF_OPENVPN}|\Z)"),
+        0,
+    ),
     Shape(
         "credentials of SMTP",
         "RFC 4954",

@@ -51,6 +51,7 @@ _SEED_PHRASE = re.compile(r"(?:[a-z]{3,8} ){11,23}[a-z]{3,8}")
 _OF_PEOPLE = "numbers of people"
 """A mapping under such a name, ``credit_card_17``, holds more than the number: its own names tell."""
 _OF_WEATHER = "keys of OpenWeather"
+_OF_TWO_KEYS, _SHORTEST_OF_TWO_KEYS = "keys of which there are two", 32
 _HEXADECIMAL = re.compile("[0-9a-f]{32}")
 """A key of OpenWeather: under ``appid`` others say which app it is."""
 _SHORTEST_OPAQUE = 4
@@ -316,6 +317,8 @@ def _hides_text(rule: NameRule, text: str) -> bool:
     if rule.what.startswith(_OF_WEATHER):
         return _HEXADECIMAL.fullmatch(text) is not None
     if rule.weight == "if random":
+        if rule.what.startswith(_OF_TWO_KEYS) and len(text) < _SHORTEST_OF_TWO_KEYS:
+            return False  # the id of a row
         return _RANDOM_KEY.fullmatch(text) is not None and not is_name_with_digits(text)
     if rule.weight == "if long" and (len(text) < _SHORTEST_LONG or _PLAIN_URL.fullmatch(text)):
         return False

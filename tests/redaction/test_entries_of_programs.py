@@ -61,3 +61,41 @@ def test_the_data_of_another_lease_stay():
 def test_a_passphrase_under_the_name_of_a_password_is_hidden():
     for phrase in ("Correct horse battery staple", "is this safe", "must have been love"):
         assert Redaction().value("x", {"password": phrase}) != {"password": phrase}
+
+
+BASE64 = "u8jzPde0IgxLd6GncfBAepfJBd0Kh8oOOL8dKLzdocJ2isAjIhKtJ0RlgLKOmxgJTeKdNnFRIBXuDL7DxtpYlS=="
+HEX = "729fae923d5a4fd12aabfe228f219e9c"
+OF_ACCOUNTS = [
+    [{"keyName": "key1", "permissions": "FULL", "value": BASE64}],
+    {"keys": [{"creationTime": None, "keyName": "key2", "value": BASE64}]},
+    {"key1": HEX, "key2": HEX[::-1]},
+    {"keyName": "Root", "primaryKey": BASE64, "secondaryKey": BASE64[::-1].lstrip("=")},
+    {"primaryKey": HEX, "secondary_key": HEX},
+]
+OF_OTHERS = [
+    {"primaryKey": "id", "secondaryKey": "created_at2"},
+    {"primary_key": "order_id_2", "secondary_key": "65a1f0c2e4b0a1b2c3d4e5f6"},
+    {"key1": "value1", "key2": "value2"},
+    {"key1": HEX},
+    {"key1": "the-first-of-the-values-in-the-list-1", "key2": 3},
+    {"keyName": "key1", "value": "value1"},
+    {"keyName": "commit", "value": HEX},
+]
+
+
+@pytest.mark.parametrize("form", [dict, json.dumps, str, lambda entry: json.dumps(entry, indent=4)])
+@pytest.mark.parametrize("entry", OF_ACCOUNTS, ids=str)
+def test_the_keys_of_an_account_of_azure_are_hidden(form, entry):
+    form = list if form is dict and type(entry) is list else form
+    clean = str(Redaction().value("output", form(entry)))
+    assert BASE64 not in clean
+    assert HEX not in clean
+    assert HEX[::-1] not in clean
+    assert BASE64[::-1].lstrip("=") not in clean
+    assert not Redaction().holds_nothing(["of Paris", f"It is {json.dumps(entry)}"])
+
+
+@pytest.mark.parametrize("form", [dict, json.dumps])
+@pytest.mark.parametrize("entry", OF_OTHERS, ids=str)
+def test_other_values_of_these_names_stay(form, entry):
+    assert Redaction().value("output", form(entry)) == form(entry)
