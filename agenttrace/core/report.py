@@ -390,6 +390,8 @@ class EvaluationFailed(AssertionError):
     about that example, which is not the same as saying that it failed.
     """
 
+    __module__ = "agenttrace"  # where it is imported from: tracebacks print that before the reason
+
     def __init__(self, message: str, report: EvaluationReport) -> None:
         super().__init__(message)
         self.report = report
@@ -402,8 +404,3 @@ class EvaluationFailed(AssertionError):
     def errored(self) -> bool:
         """Whether any example could not be judged."""
         return any(result.outcome == "errored" for result in self.report)
-
-
-EvaluationFailed.__module__ = (
-    "agenttrace"  # where it is imported from: tracebacks print that before the reason
-)

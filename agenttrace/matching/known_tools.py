@@ -66,15 +66,16 @@ def check_tools(
 
 
 def ran_as_no_tool(trace: Trace | None, names: Iterable[str]) -> list[str]:
-    """What says of tools that spans of their names ran, which are of another type: those are no calls."""
+    """What says of tools that spans of their names ran, and none as a tool: those are no calls."""
     if trace is None:
         return []
     wanted = {*names}
     types = {span.name: span.span_type for span in trace.spans if span.name in wanted}
+    tools = {span.name for span in trace.spans if span.span_type == TOOL}
     return [
         f"{name} ran, recorded as a span of type {kind!r}: calls are those of observe(span_type='tool')"
         for name, kind in types.items()
-        if kind != TOOL
+        if name not in tools
     ]
 
 

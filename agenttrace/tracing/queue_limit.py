@@ -12,6 +12,7 @@ ENOUGH = 2 * LARGEST_BATCH
 """Records that keep the writer busy: from a longer queue it takes no larger batches."""
 
 _PART = 8
+"""The limit goes down by this part of each batch: the rest of its room is there for what ends meanwhile."""
 
 
 def lowered(limit: int, batch: int) -> int:

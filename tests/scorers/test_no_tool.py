@@ -65,6 +65,8 @@ def test_nothing_is_said_of_calls_that_were_made_or_never_ran(tracer):
 
     with tracer.capture() as captured:
         agent(7)
+        with tracer.span("find_lost_parcel"):  # of its name, and of another type
+            pass
     twice = Example(expected_tools=["find_lost_parcel", "find_lost_parcel"])
     assert "ran, recorded" not in ToolOrderScorer().score(twice, captured.trace).reason
 
