@@ -6,28 +6,21 @@ A store that keeps JSON writes the texts as they are, and no span is made at all
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from functools import lru_cache
+from typing import Any, TypeAlias, overload
 
 from agenttrace.core.json_reader import lenient_json
 from agenttrace.core.span import EMPTY, Span
+from agenttrace.core.tool import ToolDefinition
+from agenttrace.core.tool_text import tool_of_entry
 
-if TYPE_CHECKING:
-    from agenttrace.core.tool import ToolDefinition
+SpanKind: TypeAlias = tuple[str, str, str, str]
+"""What is the same for all spans of one function in one project: the project, its name, its type, and the
+text of its tool's definition, which is empty where it is no tool.
 
-
-class SpanKind:
-    """What is the same for all spans of one function in one project. `key` tells kinds apart while their
-    tools live."""
-
-    __slots__ = ("key", "name", "project", "span_type", "tool")
-
-    def __init__(self, name: str, span_type: str, project: str, tool: ToolDefinition | None) -> None:
-        self.name = name
-        self.span_type = span_type
-        self.project = project
-        self.tool = tool
-        self.key = (name, span_type, project, id(tool))
-
+Texts alone, in a plain tuple: Python's garbage collector looks once at what holds nothing but texts, numbers
+and such tuples, and at anything else again and again for as long as it waits.
+"""
 
 SpanRow: TypeAlias = tuple[int, int, int | None, int, SpanKind, int, int, str | None, str | None, Span | None]
 """Trace key, span key, parent key, index, kind, start and end in ns, input and output as JSON text (None:
@@ -39,24 +32,30 @@ A tuple: it is made for every span, and an object with names takes three times a
 def span_of_row(row: SpanRow) -> Span:
     """The span of a row."""
     trace_key, span_key, parent_key, index, kind, start_ns, end_ns, arguments, output, more = row
+    project, name, span_type, definition = kind
     span = Span(
         trace_key=trace_key,
         span_key=span_key,
         parent_key=parent_key,
         index=index,
-        name=kind.name,
-        span_type=kind.span_type,
+        name=name,
+        span_type=span_type,
         start_ns=start_ns,
         end_ns=end_ns,
         input=None if arguments is None else lenient_json(arguments),
         output=None if output is None else lenient_json(output),
         attributes=EMPTY if more is None else more.attributes,
-        project=kind.project,
-        tool=kind.tool,
+        project=project,
+        tool=_tool(name, definition) if definition else None,
     )
     if more is not None:
         span.status, span.error, span.usage = more.status, more.error, more.usage
     return span
+
+
+@lru_cache(maxsize=1_000)
+def _tool(name: str, definition: str) -> ToolDefinition | None:
+    return tool_of_entry(name, lenient_json(definition))
 
 
 def as_span(item: Span | SpanRow) -> Span:

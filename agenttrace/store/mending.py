@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 from agenttrace.core.errors import ExportError, StoreError
 from agenttrace.core.jsonable import to_json
 from agenttrace.store import file_source, files
+from agenttrace.store.function_ids import FunctionIds
 from agenttrace.store.health import StoreHealth
 from agenttrace.store.rows import loaded
 from agenttrace.store.span_table import tables_of_spans
-from agenttrace.store.span_writes import FunctionIds
 from agenttrace.store.writer import Unavailable, Writer
 
 Row = dict[str, Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any, get_args
+from typing import Any
 
 from agenttrace.core.errors import StoreError
 from agenttrace.core.jsonable import clean_text, json_text, jsonable, to_json
@@ -13,8 +13,10 @@ from agenttrace.core.numbers import is_number
 from agenttrace.core.report import ScoringResult
 from agenttrace.core.score import Score
 from agenttrace.core.span import EMPTY, Frame, Span, SpanError
-from agenttrace.core.span_rows import SpanKind, SpanRow, span_of_row
-from agenttrace.core.tool import REQUIRED, Parameter, ParameterKind, ToolDefinition
+from agenttrace.core.span_rows import SpanKind, SpanRow
+from agenttrace.core.tool import ToolDefinition
+from agenttrace.core.tool_text import tool_of_entry
+from agenttrace.store.function_ids import FunctionKey
 from agenttrace.store.sound_rows import is_sound_score, sound_mapping, sound_number, sound_rest, sound_text
 
 SPAN_COLUMNS = (
@@ -26,9 +28,6 @@ SPAN_COLUMNS = (
 Each one costs about 0.2 µs a span, so what is rare shares the column `rest`.
 """
 
-FunctionKey = tuple[str, str, str, int]
-"""Name, kind and project of a recorded function, with the identity of its definition."""
-
 _TOP = 1 << 63
 _WRAP = 1 << 64
 _LATEST = _TOP - 1
@@ -38,7 +37,7 @@ def flat_rows(
     spans: Sequence[Span | SpanRow],
     traces: Mapping[int, int],
     functions: Mapping[FunctionKey, int],
-    number: Callable[[Span], int],
+    number: Callable[[Span | SpanKind], int],
     nothing: object = None,
 ) -> list[Any]:
     """All columns of all spans in one list, as one statement takes them.
@@ -57,15 +56,15 @@ def flat_rows(
         if isinstance(item, tuple):
             trace, key, parent, index, kind, start, end, input_text, output_text, more = item
             if kind is not kind_before:  # most spans are of the same function as the one before
-                function = functions.get(kind.key)
-                kind_before = None if function is None else kind
+                function = functions.get(kind)
+                function, kind_before = number(kind) if function is None else function, kind
             add(
                 (
                     traces[trace],
                     key if key < _TOP else key - _WRAP,
                     parent if parent is None or parent < _TOP else parent - _WRAP,
                     index,
-                    number(span_of_row(item)) if function is None else function,
+                    function,
                     start if start < _TOP else _LATEST,
                     end if end < _TOP else _LATEST,
                     input_text,
@@ -74,7 +73,7 @@ def flat_rows(
                 )
             )
             continue
-        known = functions.get((item.name, item.span_type, item.project, id(item.tool)))
+        known = functions.get((item.project, item.name, item.span_type, id(item.tool)))
         add(_columns(item, traces[item.trace_key], number(item) if known is None else known, nothing))
     return flat
 
@@ -249,18 +248,6 @@ def loaded(text: str | bytes) -> Any:
         return {"$unreadable": text if isinstance(text, str | int | float) else repr(text)}
 
 
-def definition_text(tool: ToolDefinition) -> str:
-    """A tool's parameters, tags and description as JSON; equal texts are the same definition."""
-    parameters = []
-    for parameter in tool.parameters:
-        entry = {"name": parameter.name, "kind": parameter.kind}
-        if parameter.default is not REQUIRED:
-            entry["default"] = jsonable(parameter.default)
-        parameters.append(entry)
-    described = {"description": tool.description} if tool.description else {}
-    return to_json(jsonable({"parameters": parameters, "tags": list(tool.tags), **described}))
-
-
 def tool_of(
     name: str, definition: str, definitions: dict[tuple[str, str], ToolDefinition | None]
 ) -> ToolDefinition | None:
@@ -269,26 +256,8 @@ def tool_of(
     `definitions` remembers those read so far.
     """
     if (name, definition) not in definitions:
-        definitions[name, definition] = _tool(name, loaded(definition))
+        definitions[name, definition] = tool_of_entry(name, loaded(definition))
     return definitions[name, definition]
-
-
-_KINDS = frozenset(get_args(ParameterKind))
-
-
-def _tool(name: str, entry: Any) -> ToolDefinition | None:
-    try:
-        parameters = tuple(
-            Parameter(item["name"], item["kind"], item.get("default", REQUIRED))
-            for item in entry["parameters"]
-        )
-        tags, description = tuple(entry["tags"]), entry.get("description", "")
-    except (AttributeError, KeyError, TypeError):  # damaged, or written by other hands
-        return None
-    texts = (*tags, description, *(parameter.name for parameter in parameters))
-    if not all(isinstance(text, str) for text in texts) or any(p.kind not in _KINDS for p in parameters):
-        return None
-    return ToolDefinition(name=name, parameters=parameters, tags=tags, description=description)
 
 
 def dataset_text(alias: str, content: Any) -> str:

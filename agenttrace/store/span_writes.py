@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from agenttrace.core import semconv
@@ -14,9 +14,11 @@ from agenttrace.core.identity import trace_id_text
 from agenttrace.core.interruptions import raised_by_signal
 from agenttrace.core.jsonable import clean_text, to_json
 from agenttrace.core.span import Span
-from agenttrace.core.span_rows import SpanRow, as_span, without_values
+from agenttrace.core.span_rows import SpanKind, SpanRow, as_span, without_values
 from agenttrace.core.tool import ToolDefinition
-from agenttrace.store.rows import SPAN_COLUMNS, FunctionKey, definition_text, flat_rows, tidied
+from agenttrace.core.tool_text import definition_text
+from agenttrace.store.function_ids import FunctionIds
+from agenttrace.store.rows import SPAN_COLUMNS, flat_rows, tidied
 from agenttrace.store.to_send import add_to_send
 
 _LATEST = (1 << 63) - 1
@@ -133,10 +135,11 @@ def caused_by_value(error: BaseException) -> bool:
 
 def _insert_spans(db: sqlite3.Connection, functions: FunctionIds, spans: Sequence[Span | SpanRow]) -> None:
     traces = _trace_numbers(db, spans)
+    look_up = partial(functions.number, look_up=partial(_function_number, db))
     most = _ROWS_PER_STATEMENT[0]
     for start in range(0, len(spans), most):  # a list of all values would be large, and copied
         part = spans[start : start + most]
-        flat = flat_rows(part, traces, functions.cached, lambda span: functions.number(db, span), _NOTHING)
+        flat = flat_rows(part, traces, functions.cached, look_up, _NOTHING)
         insert_many(db, _INSERT_SPANS, len(SPAN_COLUMNS), flat)
 
 
@@ -278,36 +281,7 @@ def marks(count: int) -> str:
     return ", ".join("?" * count)
 
 
-_MOST_FUNCTIONS = 10_000
-
-
-class FunctionIds:
-    """The numbers of recorded functions in one file; `cached` are those that this process has looked up."""
-
-    def __init__(self) -> None:
-        self.cached: dict[FunctionKey, int] = {}
-        self._tools: list[ToolDefinition] = []  # kept alive, so that no other object gets the `id` of one
-
-    def number(self, db: sqlite3.Connection, span: Span) -> int:
-        """The number of the function that a span is a call of; it is cached."""
-        tool = span.tool
-        definition = ""
-        if len(self.cached) >= _MOST_FUNCTIONS:  # names that carry ids: no set of them is worth keeping
-            self.forget()
-        if tool is not None:
-            definition = definition_text(tool)
-            self._tools.append(tool)
-        number = _function_number(db, (span.project, span.name, span.span_type, definition))
-        self.cached[span.name, span.span_type, span.project, id(tool)] = number
-        return number
-
-    def forget(self) -> None:
-        """Empty the cache after a rollback: numbers of that transaction are not in the file."""
-        self.cached.clear()
-        self._tools.clear()
-
-
-def _function_number(db: sqlite3.Connection, row: tuple[str, str, str, str]) -> int:
+def _function_number(db: sqlite3.Connection, row: SpanKind) -> int:
     query = "SELECT id FROM functions WHERE project = ? AND name = ? AND span_type = ? AND definition = ?"
     ids = db.execute(query, row).fetchone()
     if ids is None:

@@ -32,13 +32,14 @@ from agenttrace.store import evaluation_writes as writes
 from agenttrace.store.annotations import insert_annotations, read_annotations
 from agenttrace.store.connection import read
 from agenttrace.store.files import absolute, identity
+from agenttrace.store.function_ids import FunctionIds
 from agenttrace.store.given_scores import redacted_scores
 from agenttrace.store.health import StoreHealth
 from agenttrace.store.lock import ForkLock
 from agenttrace.store.memory_fallback import MemoryFallback
 from agenttrace.store.retention import DEFAULT_BYTES, AgeLimit, Keep, SizeLimit, delete_by_id, delete_run
 from agenttrace.store.rows import dataset_text, dataset_value
-from agenttrace.store.span_writes import FunctionIds, insert_tools, keep_spans
+from agenttrace.store.span_writes import insert_tools, keep_spans
 from agenttrace.store.table_rows import TableRows
 from agenttrace.store.work_queue import TableWorkQueue, replace_scores
 from agenttrace.store.writer import Action, Unavailable, Writer

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from agenttrace.core.errors import ExportError, StoreError
 from agenttrace.store import files
 from agenttrace.store.damage import damage_of
+from agenttrace.store.function_ids import FunctionIds
 from agenttrace.store.health import StoreHealth
-from agenttrace.store.span_writes import FunctionIds
 from agenttrace.store.writer import Unavailable, Writer
 
 

@@ -21,9 +21,9 @@ from agenttrace.store.connection import (
     trouble_of,
     writable_state,
 )
+from agenttrace.store.function_ids import FunctionIds
 from agenttrace.store.health import StoreHealth
 from agenttrace.store.lock import FileLock
-from agenttrace.store.span_writes import FunctionIds
 
 _LOG = files.SUFFIXES[1]
 T = TypeVar("T")

@@ -19,6 +19,7 @@ from agenttrace.core.snapshot import EXACT_INT
 from agenttrace.core.span import Span
 from agenttrace.core.span_rows import SpanKind, SpanRow
 from agenttrace.core.tagged import LONG_INT
+from agenttrace.core.tool_text import definition_text
 from agenttrace.redaction import Redaction
 from agenttrace.redaction.answers import holds_answers
 from agenttrace.redaction.asked import may_ask
@@ -77,7 +78,8 @@ def _mapping_of(names: tuple[str, ...]) -> str:
 
 
 def _kind_of(rules: RedactedNames, project: str) -> tuple[RedactedNames, SpanKind, str]:
-    return rules, SpanKind(rules[2], rules[5], project, rules[3]), _mapping_of(rules[4])
+    definition = "" if rules[3] is None else definition_text(rules[3])
+    return rules, (project, rules[2], rules[5], definition), _mapping_of(rules[4])
 
 
 class Encoder:
@@ -174,7 +176,7 @@ class Encoder:
         if is_other or not self._keeps_outputs or (has_new_caller and self._callers_have_secrets(record)):
             raise NotPlain
         project, kind = scope.project, observed.kind
-        if kind is None or kind[0] is not rules or kind[1].project != project:
+        if kind is None or kind[0] is not rules or kind[1][0] != project:
             kind = observed.kind = _kind_of(rules, project)
         inputs = result = None
         heavy: list[Any] = []

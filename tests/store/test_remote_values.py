@@ -15,7 +15,7 @@ from agenttrace.core.pending import Claim, WorkItem
 from agenttrace.core.query_parsing import parse
 from agenttrace.core.score import Mean
 from agenttrace.core.span import Frame, Span, SpanError
-from agenttrace.core.span_rows import SpanKind, SpanRows
+from agenttrace.core.span_rows import SpanRows
 from agenttrace.core.trace import Trace
 from agenttrace.core.trace_reads import Cursor, Page, Sort
 from agenttrace.store.remote.values import Unreadable, error_data, error_of, read, written
@@ -95,7 +95,7 @@ def test_a_span_comes_back_with_every_field():
 
 
 def test_rows_come_back_as_spans():
-    rows = SpanRows([(1 << 100, 7, None, 0, SpanKind("f", "tool", "p", None), 1, 2, '{"a":1}', "[2]", None)])
+    rows = SpanRows([(1 << 100, 7, None, 0, ("p", "f", "tool", ""), 1, 2, '{"a":1}', "[2]", None)])
     (span,) = there_and_back(Batch(rows)).spans
     assert (span.input, span.output, span.name) == ({"a": 1}, [2], "f")
 

@@ -3,7 +3,8 @@ from hypothesis import strategies as st
 from store_values import a_span, fields
 
 from agenttrace.core.tool import Parameter, ToolDefinition
-from agenttrace.store.rows import definition_text, signed, tool_of, unsigned
+from agenttrace.core.tool_text import definition_text
+from agenttrace.store.rows import signed, tool_of, unsigned
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 numbers = st.integers(-(2**53) + 1, 2**53 - 1) | st.floats(allow_nan=False, allow_infinity=False)

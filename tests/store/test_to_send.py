@@ -398,7 +398,7 @@ def test_ranges_say_what_sets_of_numbers_would(steps):
 
 
 def to_send_functions():
-    from agenttrace.store.span_writes import FunctionIds
+    from agenttrace.store.function_ids import FunctionIds
 
     return FunctionIds()
 

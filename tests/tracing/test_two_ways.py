@@ -11,6 +11,7 @@ from recorded_rows import CONTAINERS, SECRETS, VALUES
 from agenttrace import Tracer
 from agenttrace.core.limits import Limits
 from agenttrace.core.span_rows import SpanRows, span_of_row
+from agenttrace.core.tool_text import definition_text
 from agenttrace.redaction import Redaction
 from agenttrace.store.rows import flat_rows
 from agenttrace.tracing.encoding import Encoder, NotPlain
@@ -84,6 +85,14 @@ def records(tracer, first, second):
     return made
 
 
+def kind_of(function):
+    """The kind of a row, or of a span, in the place of its number."""
+    if isinstance(function, tuple):
+        return function
+    definition = "" if function.tool is None else definition_text(function.tool)
+    return function.project, function.name, function.span_type, definition
+
+
 def both(tracer, record):
     """The columns of the short way (None: not taken) and of the long one."""
     redaction = tracer._pipeline.redaction
@@ -93,13 +102,13 @@ def both(tracer, record):
         row = None
     counted = redaction.redacted
     assert row is None or counted == redaction.redacted
-    traces, functions = {record[1].trace_key: 1}, lambda span: (span.name, span.span_type, span.project)
+    traces = {record[1].trace_key: 1}
     span = finish(record, redaction)
-    long = flat_rows([span], traces, {}, functions)
+    long = flat_rows([span], traces, {}, kind_of)
     if row is None:
         return None, long
-    assert flat_rows([span_of_row(row)], traces, {}, functions) == long
-    return flat_rows([row], traces, {}, functions), long
+    assert flat_rows([span_of_row(row)], traces, {}, kind_of) == long
+    return flat_rows([row], traces, {}, kind_of), long
 
 
 @given(st.sampled_from(TRACERS), JSON_LIKE, JSON_LIKE)
@@ -157,17 +166,17 @@ def test_the_size_of_heavy_values_is_given_back():
 def taken(tracer, made):
     """The columns of records whose texts are looked through together, and how many went the long way."""
     redaction, queue = tracer._pipeline.redaction, deque(made)
-    traces, functions = {made[0][1].trace_key: 1}, lambda span: (span.name, span.span_type, span.project)
+    traces = {made[0][1].trace_key: 1}
     encoder, columns, long = Encoder(redaction), [], 0
     while queue:
         for row in encoder.rows(queue, 0, 1_000, 1 << 30):
             traces.setdefault(row[0], 1)
-            columns.append(flat_rows([row], traces, {}, functions))
+            columns.append(flat_rows([row], traces, {}, kind_of))
             queue.popleft()
         if encoder.is_stopped:
             span = finish(queue.popleft(), redaction)
             traces.setdefault(span.trace_key, 1)
-            columns.append(flat_rows([span], traces, {}, functions))
+            columns.append(flat_rows([span], traces, {}, kind_of))
             long += 1
     return columns, long
 
@@ -176,9 +185,7 @@ def one_by_one(tracer, made):
     redaction, columns = tracer._pipeline.redaction, []
     for record in made:
         span = finish(record, redaction)
-        columns.append(
-            flat_rows([span], {span.trace_key: 1}, {}, lambda span: (span.name, span.span_type, span.project))
-        )
+        columns.append(flat_rows([span], {span.trace_key: 1}, {}, kind_of))
     return columns
 
 

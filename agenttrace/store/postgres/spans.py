@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from functools import partial
 from hashlib import blake2b
 from typing import Any
 
@@ -12,9 +13,11 @@ from agenttrace.core.identity import trace_id_text
 from agenttrace.core.interruptions import pass_on_interruption
 from agenttrace.core.jsonable import clean_text, to_json
 from agenttrace.core.span import Span
-from agenttrace.core.span_rows import SpanRow, as_span, without_values
+from agenttrace.core.span_rows import SpanKind, SpanRow, as_span, without_values
 from agenttrace.core.tool import ToolDefinition
-from agenttrace.store.rows import SPAN_COLUMNS, FunctionKey, definition_text, flat_rows, tidied
+from agenttrace.core.tool_text import definition_text
+from agenttrace.store.function_ids import FunctionIds
+from agenttrace.store.rows import SPAN_COLUMNS, flat_rows, tidied
 
 EARLIEST_MONTH, LATEST_MONTH = 202_001, 209_912
 """Spans of other times, as of a clock that is wrong, go into the month 0, or one after the last."""
@@ -45,21 +48,18 @@ _TRACES = """INSERT INTO traces (trace_id, project, name, started_ns, customer)
     RETURNING trace_id, id"""
 _FUNCTION = """INSERT INTO functions (digest, project, name, span_type, definition)
     VALUES (%s, %s, %s, %s, %s) ON CONFLICT (digest) DO NOTHING RETURNING id"""
-_MOST_FUNCTIONS = 10_000
 
 
 class SpanWriter:
     """Writes spans over one connection; remembers the numbers of functions, and which months there are."""
 
     def __init__(self) -> None:
-        self._functions: dict[FunctionKey, int] = {}
-        self._tools: list[ToolDefinition] = []  # kept alive, so that no other object gets the `id` of one
+        self._functions = FunctionIds()
         self._months: set[int] = set()
 
     def forget(self) -> None:
         """Forget what was looked up, after a transaction that was undone or on a new connection."""
-        self._functions.clear()
-        self._tools.clear()
+        self._functions.forget()
         self._months.clear()
 
     def keep(self, db: Any, spans: Sequence[Span | SpanRow]) -> int:
@@ -101,7 +101,8 @@ class SpanWriter:
 
     def _insert(self, db: Any, spans: Sequence[Span | SpanRow]) -> None:
         numbers = self._trace_numbers(db, spans)
-        flat = flat_rows(spans, numbers, self._functions, lambda span: self._number(db, span))
+        look_up = partial(self._functions.number, look_up=partial(function_number, db))
+        flat = flat_rows(spans, numbers, self._functions.cached, look_up)
         width = len(SPAN_COLUMNS)
         rows: dict[tuple[int, int, int], list[Any]] = {}
         for at in range(0, len(flat), width):
@@ -133,19 +134,6 @@ class SpanWriter:
     def knows_months(self, months: set[int]) -> None:
         """Note that there are tables of months."""
         self._months |= months
-
-    def _number(self, db: Any, span: Span) -> int:
-        """The number of the function that a span is a call of; it is remembered."""
-        if len(self._functions) >= _MOST_FUNCTIONS:
-            self._functions.clear()
-            self._tools.clear()
-        definition = ""
-        if span.tool is not None:
-            definition = definition_text(span.tool)
-            self._tools.append(span.tool)
-        number = function_number(db, (span.project, span.name, span.span_type, definition))
-        self._functions[span.name, span.span_type, span.project, id(span.tool)] = number
-        return number
 
     def _trace_numbers(self, db: Any, spans: Iterable[Span | SpanRow]) -> dict[int, int]:
         """The number of each span's trace; traces that are new get their row."""
@@ -192,7 +180,7 @@ def month_of(start_ns: int) -> int:
     return moment.tm_year * 100 + moment.tm_mon
 
 
-def function_number(db: Any, row: tuple[str, str, str, str]) -> int:
+def function_number(db: Any, row: SpanKind) -> int:
     """The number of a function: project, name, type, and the text of its definition."""
     texts = [stored_text(text) for text in row]
     digest = blake2b(to_json(texts).encode(), digest_size=16).digest()

@@ -1,0 +1,38 @@
+"""A tool's definition as text, there and back."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from agenttrace.core.jsonable import jsonable, to_json
+from agenttrace.core.tool import REQUIRED, Parameter, ParameterKind, ToolDefinition
+
+_KINDS = frozenset(get_args(ParameterKind))
+
+
+def definition_text(tool: ToolDefinition) -> str:
+    """A tool's parameters, tags and description as JSON; equal texts are the same definition."""
+    parameters = []
+    for parameter in tool.parameters:
+        entry = {"name": parameter.name, "kind": parameter.kind}
+        if parameter.default is not REQUIRED:
+            entry["default"] = jsonable(parameter.default)
+        parameters.append(entry)
+    described = {"description": tool.description} if tool.description else {}
+    return to_json(jsonable({"parameters": parameters, "tags": list(tool.tags), **described}))
+
+
+def tool_of_entry(name: str, entry: Any) -> ToolDefinition | None:
+    """The tool of what a text that `definition_text` wrote reads as; None for anything else."""
+    try:
+        parameters = tuple(
+            Parameter(item["name"], item["kind"], item.get("default", REQUIRED))
+            for item in entry["parameters"]
+        )
+        tags, description = tuple(entry["tags"]), entry.get("description", "")
+    except (AttributeError, KeyError, TypeError):  # damaged, or written by other hands
+        return None
+    texts = (*tags, description, *(parameter.name for parameter in parameters))
+    if not all(isinstance(text, str) for text in texts) or any(p.kind not in _KINDS for p in parameters):
+        return None
+    return ToolDefinition(name=name, parameters=parameters, tags=tags, description=description)
