@@ -74,7 +74,7 @@ class Tracer:
         context_in_threads: Whether the running call follows `threading.Thread` and `ThreadPoolExecutor`; they
             are patched once per process, by the first tracer that wants it.
         queue_limit: Spans that may wait for the store; what comes beyond is dropped, counted in `stats`.
-            From then on, until none waits, the limit goes down to 57,600: more would be stored no sooner.
+            From then on, until none waits, the limit goes down to 28,800: more would be stored no sooner.
         alerts: Whom to tell of a new failure of an online score, and of troubles of recording: functions of
             a `LowScore` or `TroubleAlert`; and rules over a window, as ``Rate("Faithfulness", below=0.8)``.
         drain_seconds: How long the end of the process waits for online evaluations under way.

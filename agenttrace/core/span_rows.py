@@ -18,8 +18,8 @@ SpanKind: TypeAlias = tuple[str, str, str, str]
 """What is the same for all spans of one function in one project: the project, its name, its type, and the
 text of its tool's definition, which is empty where it is no tool.
 
-Texts alone, in a plain tuple: Python's garbage collector looks once at what holds nothing but texts, numbers
-and such tuples, and at anything else again and again for as long as it waits.
+Texts alone, in a plain tuple: Python's garbage collector soon leaves alone what holds nothing but texts,
+numbers and such tuples; through anything else it goes again and again for as long as it waits.
 """
 
 SpanRow: TypeAlias = tuple[int, int, int | None, int, SpanKind, int, int, str | None, str | None, Span | None]

@@ -162,6 +162,7 @@ class SQLiteStore(Store, KeepsUnsent, KeepsWatch, KeepsResults):
 
     def _store(self, batches: Sequence[Batch], *rest: Callable[[sqlite3.Connection], None]) -> None:
         """Write batches, and what the functions in `rest` write, in one transaction."""
+        spans = sum(len(batch.spans) for batch in batches)
 
         def keep(db: sqlite3.Connection, functions: FunctionIds) -> int:
             quarantined = 0
@@ -175,14 +176,12 @@ class SQLiteStore(Store, KeepsUnsent, KeepsWatch, KeepsResults):
                     insert_tools(db, project, tools)
             for write in rest:
                 write(db)
-            written = sum(len(batch.spans) for batch in batches)
-            retired = self._size_limit.retire(db, self.max_bytes, written) + self._age_limit.retire(db)
+            retired = self._size_limit.retire(db, self.max_bytes, spans) + self._age_limit.retire(db)
             self._health.retired_traces += retired
             if self._notes.due(batches[-1].recorder):
                 self._notes.note(db, self._health)
             return quarantined
 
-        spans = sum(len(batch.spans) for batch in batches)
         self._health.count(spans, self._writer.write(keep, spans))
 
     def write_report(self, report: EvaluationReport) -> str:

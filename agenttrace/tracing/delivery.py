@@ -117,15 +117,17 @@ class Delivery:
         if getting_ready is not None:
             self._call("store", "the store did not get ready", getting_ready.get_ready)
 
-    def take(self, queue: deque[Any], stop: type) -> int:
+    def take(self, queue: deque[Any], stop: type, *, is_full: bool = False) -> int:
         """Move a batch of records, or those before an item of type `stop`, from the queue to `pending`.
 
         Returns the weight of the records taken. A record leaves the queue only after it was read, so that an
         interruption loses none. Records older than `since` belong to the process that this one was forked
-        from, and are skipped.
+        from, and are skipped. Of a queue that was full the batch is as large as it may be: more ends while it
+        is taken.
         """
         weight, room = 0, LARGEST_SIZE
-        most = max(min(len(queue) // 2, self._largest_batch) // BATCH, 1) * BATCH
+        most = self._largest_batch if is_full else min(len(queue) // 2, self._largest_batch)
+        most = max(most // BATCH, 1) * BATCH
         encoder, pending, since = self._encoder_of_rows(), self.pending, self.since
         while queue and len(pending) < most:
             record = queue[0]

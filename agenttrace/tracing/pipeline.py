@@ -184,7 +184,7 @@ class Pipeline:
             while queue or delivery.pending:
                 if not delivery.pending:
                     is_full = len(queue) >= self.limit
-                    weight = delivery.take(queue, Barrier)  # meanwhile callers add to ours
+                    weight = delivery.take(queue, Barrier, is_full=is_full)  # meanwhile callers add to ours
                     self.weight = max(self.weight - weight, 0)
                     if is_full:  # traces that begin from now on have the new limit
                         self.limit = lowered(self.limit, len(delivery.pending))

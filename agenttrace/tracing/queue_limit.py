@@ -8,7 +8,7 @@ MAX_QUEUED = 200_000
 """Records that may wait, about 60 MB of small ones, as many bytes as heavy values may take. Further ones are
 dropped and counted."""
 
-ENOUGH = 2 * LARGEST_BATCH
+ENOUGH = LARGEST_BATCH
 """Records that keep the writer busy: from a longer queue it takes no larger batches."""
 
 _PART = 8

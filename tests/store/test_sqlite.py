@@ -87,7 +87,7 @@ def test_a_span_of_odd_values_is_kept_in_a_sound_form(sqlite_store, path, span):
 
 
 def test_names_that_differ_in_every_span_are_stored(sqlite_store, path, monkeypatch):
-    monkeypatch.setattr("agenttrace.store.span_writes._MOST_FUNCTIONS", 10)
+    monkeypatch.setattr("agenttrace.store.function_ids._MOST_FUNCTIONS", 10)
     sqlite_store.export([a_span(number, name=f"step {number}") for number in range(1, 101)])
     assert {s.name for s in sqlite_store.trace(f"{TRACE:032x}").spans} == {f"step {n}" for n in range(1, 101)}
 

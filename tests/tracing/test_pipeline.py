@@ -635,8 +635,8 @@ class TestPace:
         tracer, counted = Tracer("test", store=sink), []
         pipeline, take = tracer._pipeline, Delivery.take
 
-        def meanwhile(delivery, queue, stop):
-            weight = take(delivery, queue, stop)
+        def meanwhile(delivery, queue, stop, **options):
+            weight = take(delivery, queue, stop, **options)
             if weight and not counted:
                 before = pipeline.weight
                 assert pipeline.admit(1_000)
@@ -664,9 +664,9 @@ class TestPace:
         taken, all_wait = [], threading.Event()
         take = Delivery.take
 
-        def noted(delivery, queue, stop):
+        def noted(delivery, queue, stop, **options):
             assert all_wait.wait(60)
-            weight = take(delivery, queue, stop)
+            weight = take(delivery, queue, stop, **options)
             if delivery.pending:
                 taken.append(len(delivery.pending))
             return weight
