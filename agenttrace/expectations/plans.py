@@ -90,6 +90,11 @@ class Group:
         return tuple(steps)
 
     @cached_property
+    def first_calls(self) -> tuple[Call, ...]:
+        """What the `steps` expect."""
+        return tuple([step.expected for step in self.steps])
+
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The tool of each place; of alternatives, the one that is written first."""
         return tuple([place.options[0].name for place in self.places])

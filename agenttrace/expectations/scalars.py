@@ -1,4 +1,4 @@
-"""Whether two scalars are the same value: texts, moments, numbers, bytes."""
+"""Whether scalars are the same values: texts, moments, numbers, bytes."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import re
 from typing import Any
 
 from agenttrace.core.jsonable import clean_text
+from agenttrace.core.marks import cause_of
 from agenttrace.core.moments import moment_of
 from agenttrace.core.numbers import is_decimal
 
 _CONTAINERS = frozenset({dict, list})
+_PLAIN = frozenset({str, int, bool, type(None)})
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 
 
@@ -34,6 +36,24 @@ def same_text(expected: str, actual: str) -> bool:
         return True
     moment = moment_of(expected)
     return moment is not None and moment == moment_of(actual)
+
+
+def agree_scalars(expected: dict[str, Any], actual: dict[str, Any]) -> float | None:
+    """What `values.agree` says of two mappings with the same keys; None where a value is to be looked at more
+    closely: it is no scalar, not known whole, or of another type than the other one."""
+    total = 0.0
+    for key, item in expected.items():
+        value = actual[key]
+        kind = type(value)
+        if kind is not type(item) or kind not in _PLAIN or key[:1] == "$":
+            return None
+        if kind is str:
+            if cause_of(value) or cause_of(item):
+                return None
+            total += item == value or same_text(item, value)
+        else:
+            total += item == value
+    return total / len(expected) if expected else 1.0
 
 
 def _spells(text: str, number: Any) -> bool:

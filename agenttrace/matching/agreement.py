@@ -1,4 +1,3 @@
-# ruff: noqa: D102 - overridden methods are described once, in Matcher
 """`CallAgreement`: how far actual calls agree with expected ones, from 0 to 1.
 
 The tool's name, and the agent and turn where they are stated, decide whether a call fits at all. Then
@@ -10,59 +9,22 @@ spelled out or not, compare equal.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from agenttrace.core.cached import cached_property
-from agenttrace.core.errors import ScorerError
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.tool_call import ANY, ArgumentMode, ToolCall
-from agenttrace.expectations.matcher import Answerer, Context, Matcher
+from agenttrace.expectations.matcher import Answerer, Context
 from agenttrace.expectations.pattern import Call
 from agenttrace.expectations.plans import Step, scalar_kinds
 from agenttrace.expectations.reading import comparing, is_favourable
+from agenttrace.expectations.scalars import agree_scalars
 from agenttrace.expectations.values import Difference, agree, prepare
 from agenttrace.matching.argument_index import ArgumentIndex, is_plain
 from agenttrace.matching.binding import bound_arguments, states_all, without_ignored
+from agenttrace.matching.compared import Comparators, Compared
 from agenttrace.matching.outputs import agree_with_output
 from agenttrace.matching.selection import Selection, agent_matches
-
-Compare = Callable[[Any, Any], bool | float]
-"""Takes the expected and the actual value; returns a bool, or an agreement from 0 to 1."""
-
-Comparators = Mapping[str, Compare | Mapping[str, Compare]]
-"""For a tool, what compares its arguments as a whole (two mappings), or single parameters by name."""
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Compared(Matcher):
-    """An expected value that a user's comparator compares."""
-
-    is_opaque = True
-    value: Any
-    compare: Compare
-
-    def agree(self, actual: Any, context: Context) -> float:
-        result = self.compare(_copied(self.value), _copied(actual))
-        if isinstance(result, bool):
-            return float(result)
-        if not isinstance(result, int | float) or not 0 <= result <= 1:
-            raise ScorerError(f"a comparator returns true, false or a number from 0 to 1, got {result!r}")
-        return float(result)
-
-    def why(self, actual: Any, context: Context) -> str:
-        return f"by {getattr(self.compare, '__name__', 'the comparator')}"
-
-    def __repr__(self) -> str:
-        return repr(self.value)
-
-
-def _copied(value: Any) -> Any:
-    """Containers of one's own for a comparator, which may sort them or take from them."""
-    if type(value) is dict:
-        return {key: _copied(item) for key, item in value.items()}
-    return [_copied(item) for item in value] if type(value) is list else value
-
 
 _INDEX_FROM = 16
 """The number of candidates from which an index is faster."""
@@ -287,10 +249,11 @@ class CallAgreement:
         """Whether the arguments are plainly those scalars, so that they agree in every mode."""
         if wanted is ANY:
             return True
-        actual = call.arguments
+        actual, tool = call.arguments, call.tool
         if wanted != actual or self._comparators or call.arguments_error is not None:
             return False
-        tool = call.tool or self._tools.get(call.name)
+        if tool is None and self._tools:
+            tool = self._tools.get(call.name)
         if tool is not None and not states_all(tool, wanted):
             return False
         return [*map(type, map(actual.__getitem__, wanted))] == kinds  # 1 == True
@@ -312,6 +275,8 @@ class CallAgreement:
     def _agree(self, expected: Call, position: int, into: list[Difference] | None) -> float:
         self.comparisons += 1
         actual = self.calls[position]
+        if into is None and (agreement := self._agree_plainly(expected, actual)) is not None:
+            return agreement
         tool = actual.tool
         prepared = self._prepared.get((id(expected), id(tool))) or self._prepare(expected, tool)
         _, _, arguments, output, mode = prepared
@@ -330,6 +295,22 @@ class CallAgreement:
                 value = (value + agree_with_output(output, actual, context, into)) / 2
         context.position = before
         return value
+
+    def _agree_plainly(self, expected: Call, actual: ToolCall) -> float | None:
+        """The agreement where both have the same arguments by name, all plain scalars: most that differ do so
+        in one of these. None elsewhere."""
+        wanted, arguments, tool = expected.arguments, actual.arguments, actual.tool
+        if type(wanted) is not dict or type(arguments) is not dict or wanted.keys() != arguments.keys():
+            return None
+        if expected.output is not ANY or expected.ignore or (expected.mode or self._mode) == "ignore":
+            return None
+        if self._comparators or actual.arguments_error is not None:
+            return None
+        if tool is not None:
+            is_bound = states_all(tool, wanted)
+        else:
+            is_bound = not (self._tools or self._called_tools) or not self._definitions(expected)
+        return agree_scalars(wanted, arguments) if is_bound else None
 
     def _prepare(self, expected: Call, tool: ToolDefinition | None) -> _Prepared:
         """What is compared with calls of a tool; kept with both, so that their ids are not reused."""

@@ -46,19 +46,19 @@ class Alignment:
     __slots__ = ("full", "matched", "pairs", "plan", "steps")
 
     def __init__(
-        self, plan: Group, pairs: Sequence[Pair], steps: int = 0, *, all_required: bool = False
+        self, plan: Group, pairs: Sequence[Pair], steps: int = 0, *, full: int | None = None
     ) -> None:
         self.plan = plan
         self.pairs: tuple[Pair, ...] = tuple(pairs)
         self.steps = steps
-        if all_required:  # and agree fully
-            self.full = self.matched = len(self.pairs)
+        if full is not None:  # of required places alone
+            self.full = self.matched = full
             return
         places = plan.places
-        full = [pair.place for pair in pairs if pair.agreement == 1.0]
-        self.full = len(full)
+        agreeing = [pair.place for pair in pairs if pair.agreement == 1.0]
+        self.full = len(agreeing)
         """How many pairs agree fully."""
-        self.matched = len([place for place in full if places[place].role == "required"])
+        self.matched = len([place for place in agreeing if places[place].role == "required"])
         """How many of them are of required places."""
 
     @property
@@ -94,11 +94,10 @@ def align(
     """
     ordered = mode not in UNORDERED_MODES
     start = _common_start(plan, call_agreement) if ordered else 0
-    expected_calls = [step.expected for step in plan.steps[:start]]
-    pairs = list(map(_made_pair, zip(range(start), expected_calls, range(start), repeat(1.0))))
+    pairs = list(map(_made_pair, zip(range(start), plan.first_calls, range(start), repeat(1.0))))
     if plan.is_fixed:
         if start == len(plan.places) or start == len(call_agreement.calls):
-            return Alignment(plan, pairs, all_required=True)
+            return Alignment(plan, pairs, full=start)
         name_pairs = _pairs_of_names(plan, start, call_agreement, ordered=ordered)
         if name_pairs is not None:
             pairs += [
@@ -107,8 +106,11 @@ def align(
             return Alignment(plan, pairs)
         others = pairs_but_one(plan, start, call_agreement) if ordered else None
         if others is not None:
-            pairs += [_made_pair((e, plan.places[e].options[0], a, value)) for e, a, value in others]
-            return Alignment(plan, pairs)
+            pairs += map(_made_pair, others)
+            full = len(pairs)
+            if others and others[0][3] < 1:  # all others agree
+                full -= 1
+            return Alignment(plan, pairs, full=full)
     weights = Weights(call_agreement, start, credit, only=mode == "only")
     chain = Chain(weights, ordered=ordered)
     ways = chain.align(plan, start)
@@ -160,6 +162,8 @@ def _pairs_of_names(
     plan: Group, start: int, call_agreement: CallAgreement, *, ordered: bool
 ) -> list[tuple[int, int]] | None:
     """The best pairs from the position `start` on, where names alone decide; None where they do not."""
+    if not call_agreement.is_plain(plan.places[start].options[0]):
+        return None  # as a rule: one that is like all others
     places = plan.places[start:]
     is_sequence = ordered and len(plan.parts) == len(plan.places)
     if not is_sequence and ordered and not (len(plan.parts) == 1 and _is_set(plan.parts[0])):

@@ -9,7 +9,7 @@ from agenttrace.core.errors import ExpectationError, ScorerError, did_you_mean
 from agenttrace.core.text import shorten
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.tool_call import ToolCall
-from agenttrace.matching.agreement import Comparators
+from agenttrace.matching.compared import Comparators
 from agenttrace.matching.known_tools import recorded
 from agenttrace.matching.selection import Selection
 

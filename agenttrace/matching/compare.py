@@ -20,10 +20,11 @@ from agenttrace.expectations.parse import parse_expectation
 from agenttrace.expectations.pattern import Call, Many, Par, Pattern, Seq
 from agenttrace.expectations.plans import Group, Planner
 from agenttrace.expectations.reading import reversed_reading
-from agenttrace.matching.agreement import CallAgreement, Comparators
+from agenttrace.matching.agreement import CallAgreement
 from agenttrace.matching.align import UNORDERED_MODES, Alignment, align
 from agenttrace.matching.checks import Check, Subject, check_constraints
 from agenttrace.matching.comparators import check_comparators
+from agenttrace.matching.compared import Comparators
 from agenttrace.matching.comparison import SAYS_NOTHING, Comparison, says_nothing
 from agenttrace.matching.empty_scope import chooses_none, empty_scope
 from agenttrace.matching.fitting_order import fitting_orders

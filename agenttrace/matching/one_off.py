@@ -8,14 +8,17 @@ other way to pair all that can be paired.
 
 from __future__ import annotations
 
+from itertools import repeat
+
+from agenttrace.expectations.pattern import Call
 from agenttrace.expectations.plans import Group
 from agenttrace.matching.agreement import CallAgreement
 
 
 def pairs_but_one(
     plan: Group, start: int, call_agreement: CallAgreement
-) -> list[tuple[int, int, float]] | None:
-    """Place, position and agreement of the pairs after the common start; None where more is amiss.
+) -> list[tuple[int, Call, int, float]] | None:
+    """The pairs after the common start, as the fields of `Pair`; None where more is amiss.
 
     The place and the call that part it from what was expected are paired where the call's name, agent and
     turn fit, however little else agrees.
@@ -28,10 +31,11 @@ def pairs_but_one(
     backwards = range(places + more - 1, after + more - 1, -1)
     if call_agreement.agreeing(zip(reversed(steps[after:]), backwards, strict=True)) < places - after:
         return None
-    pairs: list[tuple[int, int, float]] = []
+    calls = plan.first_calls
+    pairs = list(zip(range(after, places), calls[after:], range(after + more, places + more), repeat(1.0)))
     if more == 0:
-        differing = steps[start].expected
+        differing = calls[start]
         if not call_agreement.is_candidate(differing, start):
             return None  # another pairing may use an earlier call
-        pairs.append((start, start, call_agreement.agreement(differing, start)))
-    return pairs + [(place, place + more, 1.0) for place in range(after, places)]
+        pairs.insert(0, (start, differing, start, call_agreement.agreement(differing, start)))
+    return pairs

@@ -18,10 +18,10 @@ from agenttrace.core.trace import Trace
 from agenttrace.expectations.expectation import Expectation, Mode, check_options
 from agenttrace.expectations.parse import parse_expectation
 from agenttrace.expectations.reading import in_both_readings
-from agenttrace.matching.agreement import Comparators
 from agenttrace.matching.answers import Answers, Ask, judged
 from agenttrace.matching.comparators import checked_comparators
 from agenttrace.matching.compare import compare
+from agenttrace.matching.compared import Comparators
 from agenttrace.matching.comparison import Comparison
 from agenttrace.matching.selection import actual_calls, check_scored
 from agenttrace.matching.weights import Credit

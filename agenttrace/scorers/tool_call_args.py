@@ -10,9 +10,9 @@ from agenttrace.core.example import Example
 from agenttrace.core.score import Score, checked_flag
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.reading import in_both_readings
-from agenttrace.matching.agreement import Comparators
 from agenttrace.matching.comparators import checked_comparators
 from agenttrace.matching.compare import compare
+from agenttrace.matching.compared import Comparators
 from agenttrace.matching.comparison import Comparison
 from agenttrace.matching.explain import explain
 from agenttrace.matching.rows import rows_data

@@ -7,8 +7,8 @@ from typing import Unpack, overload
 
 from agenttrace.core.score import Score, checked_flag
 from agenttrace.core.tool_call import ArgumentMode
-from agenttrace.matching.agreement import Comparators
 from agenttrace.matching.answers import Ask
+from agenttrace.matching.compared import Comparators
 from agenttrace.matching.comparison import Comparison
 from agenttrace.scorers.call_scorer import CallOptions
 from agenttrace.scorers.comparing_scorer import ComparingScorer, ScoreOrAwaitable

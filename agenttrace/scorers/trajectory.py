@@ -10,8 +10,8 @@ from agenttrace.core.score import Score
 from agenttrace.core.tool_call import ArgumentMode
 from agenttrace.expectations.expectation import Mode
 from agenttrace.expectations.parse import parse_expectation
-from agenttrace.matching.agreement import Comparators
 from agenttrace.matching.answers import Ask
+from agenttrace.matching.compared import Comparators
 from agenttrace.matching.comparison import Comparison
 from agenttrace.scorers.call_scorer import CallOptions
 from agenttrace.scorers.comparing_scorer import ComparingScorer, ScoreOrAwaitable

@@ -15,8 +15,8 @@ from agenttrace.expectations.matcher import read_value
 from agenttrace.expectations.pattern import Call
 from agenttrace.expectations.reading import in_favour
 from agenttrace.expectations.values import prepare
-from agenttrace.matching.agreement import Compared
 from agenttrace.matching.binding import bound_arguments
+from agenttrace.matching.compared import Compared
 from agenttrace.matching.comparison import Comparison
 
 GROUPS = frozenset({"seq", "par", "any_of", "opt", "many"})

@@ -9,7 +9,7 @@ import pytest
 from agenttrace.core.trace import Trace
 from agenttrace.expectations import call, opt, par
 from agenttrace.matching import compare
-from agenttrace.matching.agreement import Compare
+from agenttrace.matching.compared import Compare
 from tests.expectations.strategies import trace_of
 
 
