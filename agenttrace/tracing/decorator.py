@@ -120,9 +120,8 @@ def _observe_function(recorder: Recorder, function: Any, options: ObserveOptions
     )
     if options.span_type == TOOL:
         if shown:
-            observed.tool = enter_tool(
-                function, observed.name, options, lambda: shown[is_method:], later=False
-            )
+            rest = shown[is_method:]
+            observed.tool = enter_tool(function, observed.name, options, rest.copy, later=False)
         else:
             named = parameters_later(like, is_method)
             later = has_lasting_defaults(like)

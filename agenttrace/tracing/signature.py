@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
@@ -96,8 +97,16 @@ def _parameters_of(
 def parameters_later(function: FunctionType, skipped: int) -> Callable[[], Parameters]:
     """Makes what `code_parameters` would now, without the first `skipped`; it does not hold `function`."""
     by_name = function.__kwdefaults__
-    code, defaults, by_name = function.__code__, function.__defaults__, by_name and by_name.copy()
-    return lambda: _parameters_of(code, defaults, by_name)[skipped:]
+    # No lambda: of thousands of tools the garbage collector would go through each one's cells.
+    return partial(
+        _parameters_behind, skipped, function.__code__, function.__defaults__, by_name and by_name.copy()
+    )
+
+
+def _parameters_behind(
+    skipped: int, code: CodeType, defaults: tuple[Any, ...] | None, by_name: Mapping[str, Any] | None
+) -> Parameters:
+    return _parameters_of(code, defaults, by_name)[skipped:]
 
 
 def has_lasting_defaults(function: FunctionType) -> bool:

@@ -6,7 +6,7 @@ import inspect
 import linecache
 import textwrap
 from collections.abc import Callable, Sequence
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from itertools import islice
 from sys import getrefcount
 from types import AsyncGeneratorType, CodeType, CoroutineType, FunctionType, GeneratorType, coroutine
@@ -138,12 +138,13 @@ _sources: dict[str, _Lines] = {}
 class _Lines(Sequence[str]):
     """The lines of a source, which is written when somebody looks at them."""
 
-    def __init__(self, write: Callable[[], str]) -> None:
+    def __init__(self, write: Callable[..., str], *arguments: Any) -> None:
         self._write = write
+        self._arguments = arguments
 
     @cached_property
     def _lines(self) -> list[str]:
-        return self._write().splitlines(keepends=True)
+        return self._write(*self._arguments).splitlines(keepends=True)
 
     @overload
     def __getitem__(self, index: int) -> str: ...
@@ -156,11 +157,11 @@ class _Lines(Sequence[str]):
         return len(self._lines)
 
 
-def _make_printable(name: str, write: Callable[[], str]) -> None:
+def _make_printable(name: str, write: Callable[..., str], *arguments: Any) -> None:
     """Let debuggers and tracebacks find the lines of a source that no file holds."""
     if name in _sources:
         return
-    lines = _sources[name] = _Lines(write)
+    lines = _sources[name] = _Lines(write, *arguments)
     linecache.cache[name] = (1, None, cast(list[str], lines), name)
     more = len(_sources) - _MAX_SHAPES
     if (
@@ -281,6 +282,7 @@ class _Compiled(NamedTuple):
     """
 
     make: _Maker
+    shape: Shape
     parameters: int
     variables: tuple[str, ...]
     label: str
@@ -292,7 +294,7 @@ def _compiled(shape: Shape) -> _Compiled:
     source = _source_of_shape(shape, tuple(map(_place, range(count))))
     make: _Maker = _run(compile(source, f"{GENERATED}observe>", "exec"))["_at_make"]
     code = next(part for part in make.__code__.co_consts if isinstance(part, CodeType))
-    return _Compiled(make, count, code.co_varnames[count:], repr(tuple(shape)))
+    return _Compiled(make, shape, count, code.co_varnames[count:], repr(tuple(shape)))
 
 
 def _place(position: int) -> str:
@@ -307,11 +309,11 @@ def make_wrapper(
     To compile a source takes most of the time, so it is done once for each shape, and the parameters are
     given their names afterwards.
     """
-    make, count, variables, label = _compiled(shape)
+    make, shape, count, variables, label = _compiled(shape)  # one shape for all that are equal to it
     names = like.__code__.co_varnames[:count]
     text = f"{label} {' '.join(names)} ".encode("utf-8", "backslashreplace")
     filename = f"{GENERATED}observe {crc32(text):08x}-{len(text)}>"
-    _make_printable(filename, partial(_source_of_shape, shape, names))
+    _make_printable(filename, _source_of_shape, shape, names)
     wrapper = make(function, observed)
     code = wrapper.__code__
     changes: dict[str, Any] = {}
