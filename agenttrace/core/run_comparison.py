@@ -176,8 +176,8 @@ class ScorerChange:
     `worse` and `better` count the examples whose mean fell and rose by that. `p_value` is that of the
     signed rank test (of equal sizes, of McNemar's), None where fewer than six examples differ: then it is too
     few to tell. `side` says which weigh more in it: -1 those that fell, 1 those that rose. `interval` is a
-    95 % bootstrap interval of the mean difference, None with fewer than six pairs. `gate` is False where the
-    scorer only informs in the run after.
+    95 % bootstrap interval of the mean difference, None there, too. `gate` is False where the scorer only
+    informs in the run after.
     """
 
     name: str

@@ -22,7 +22,7 @@ _UNITS = {
 _FACTORS = {"cent": 0.01, "cents": 0.01, "minute": 60, "minutes": 60, "hour": 3600, "hours": 3600}
 
 
-_BETWEEN = re.compile(r"(?<!\d),|,(?!\d{3}\b)")
+_BETWEEN = re.compile(r"(?<!\d),|,(?!\d{3}(?!\d))")
 """A comma between two limits: any but one among the digits of a number, as in 50,000."""
 
 

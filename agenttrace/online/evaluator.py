@@ -97,6 +97,7 @@ class OnlineEvaluator:
         self._redaction = redaction or Redaction()
         self._flush_spans = flush_spans
         self._exporters = tuple(exporters)
+        self._closed = False
         self._begin()
         _evaluators.add(self)
         at_fork("evaluations", before=self.before_fork, in_child=self.after_fork)
@@ -109,7 +110,6 @@ class OnlineEvaluator:
         self._starting = threading.Lock()
         self._worker: SupervisedThread | None = None
         self._threadless = False
-        self._closed = False
 
     # On the agent's thread.
 
@@ -319,7 +319,8 @@ class OnlineEvaluator:
             self._worker.ready.wait(_FORK_SECONDS)
 
     def after_fork(self) -> None:
-        """In a forked child: start with an empty queue; the parent does what it was asked for."""
+        """In a forked child: start with an empty queue; the parent does what it was asked for. One that was
+        closed stays so."""
         self._begin()
 
 

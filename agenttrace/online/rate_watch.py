@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from operator import itemgetter
 from typing import Any
 
 from agenttrace.core.protocols import KeepsUnsent, KeepsWatch, Store, optional
@@ -55,7 +57,7 @@ class RateWatch:
         self._project = project
         self._holder = holder
         self._broken: set[str] = set()
-        self._spans: deque[tuple[int, int, int]] = deque()
+        self._spans: deque[tuple[int, int, int]] = deque()  # for the longest window of a rule
         self.pause: float | None = None
         if self.rules and self._watch is not None:
             shortest = min(rule.seconds for rule in self.rules)
@@ -134,10 +136,12 @@ class RateWatch:
         counts = [writer.counts for writer in self._watch.writers()]
         dropped = sum(each.get(name, 0) for each in counts for name in _DROPPED)
         stored = sum(each.get("written", 0) for each in counts)
-        self._spans.append((now_ns, stored, dropped))
-        while len(self._spans) > 1 and self._spans[1][0] <= since_ns:
+        longest = now_ns - int(max(rule.seconds for rule in self.rules) * 1e9)
+        while len(self._spans) > 1 and self._spans[1][0] <= longest:
             self._spans.popleft()
-        _, stored_before, dropped_before = self._spans[0]
+        self._spans.append((now_ns, stored, dropped))
+        at = bisect_right(self._spans, since_ns, key=itemgetter(0))
+        _, stored_before, dropped_before = self._spans[max(at - 1, 0)]
         lost = max(dropped - dropped_before, 0)
         ended = max(stored - stored_before, 0) + lost
         return Measured(lost / ended if ended else 0.0, ended)

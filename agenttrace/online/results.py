@@ -170,7 +170,11 @@ class Results:
             counts.scored += 1
         counts.weight -= request.weight
         # First, so that who waits for all waits for these, too.
-        self._call(request, self._calls_for(request, scores, shown), self._low_scores(request, shown))
+        try:
+            self._call(request, self._calls_for(request, scores, shown), self._low_scores(request, shown))
+        except Exception as error:  # choke-point: one evaluation spoils no other
+            counts.failed_calls += 1
+            self._warnings.warn("calls", "online evaluation: callbacks and alerts were not called", error)
         counts.running -= 1
         self._unfinished.pop(request, None)
         request.handle.finish("scored", scores)

@@ -27,7 +27,6 @@ _LONGEST_ENCODED = 8_192
 """Longer runs are pictures and files: only their beginning is looked into."""
 
 _CUT = re.compile(r"…\[\+\d+ chars(?: #[0-9a-f]{32})?\]\Z")
-_LAST_WORDS = 200
 _FEW_ZEROS = 8
 """Of so many bytes one is a zero in most texts in UTF-16."""
 _BEGINNING = r"""(?<![A-Za-z0-9])(?:

@@ -12,9 +12,6 @@ from agenttrace.redaction.shapes_of_protocols import OF_PROTOCOLS
 VERSION = 11
 """Of the tables of names and shapes: one more whenever a row is added or changed."""
 
-SHORTEST_SECRET = 15
-"""Shorter texts are not searched for shapes: they are too short for a key."""
-
 _GITLEAKS = "gitleaks"
 
 SHAPES: tuple[Shape, ...] = (

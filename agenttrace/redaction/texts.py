@@ -66,7 +66,6 @@ _TEXT_VALUE = re.compile(r"""(\\{0,20})([brufneLBRUFNE@$]{0,2})(["'])(?:\3\3)?(?
 
 _HIDDEN = re.compile(r"""\\{0,20}["'`]?\[redacted\]|[A-Za-z]{0,2}\\+(?=["'`])""")
 _BARE = re.compile(r"""[^\s"'`&;,<>(){}\[\]|]+""")
-_BARE_OF_URL = re.compile(r"""[^\s"'`&<>]+""")
 _IN_BRACES = re.compile(r"""\{([^{}\s"'=:,]+)\}(?=;|\s|["'`]|\Z)""")
 """``Pwd={…};`` of ODBC."""
 _OF_FORMAT = re.compile(r"[A-Za-z_][\w.]*![rsa]")

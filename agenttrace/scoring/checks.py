@@ -144,6 +144,9 @@ _KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "reason": _TEXT,
     "details": _MAPPING,
     "metadata": _MAPPING,
+    "options": _MAPPING,
+    "example": _MAPPING,
+    "evidence": _MAPPING,
 }
 _OPTIONAL: Mapping[str, tuple[tuple[type, ...], str]] = {
     "diff": _TEXT,

@@ -123,8 +123,8 @@ def bootstrap_interval(
     normal = NormalDist()
     below = sum(m < mean for m in means) + sum(m == mean for m in means) / 2
     bias = normal.inv_cdf(min(max(below, 0.5), resamples - 0.5) / resamples)
-    # The jackknife's means differ from the whole one by (mean − value) / (n − 1): the factor cancels out.
-    deviations = [mean - value for value in values]
+    # The whole mean is above the jackknife's by (value − mean) / (n − 1): the factor cancels out.
+    deviations = [value - mean for value in values]
     acceleration = sum(d**3 for d in deviations) / (6 * sum(d * d for d in deviations) ** 1.5)
 
     def end(share: float) -> float:

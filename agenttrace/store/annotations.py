@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from typing import Any
 
 from agenttrace.core.annotation import Annotation
 from agenttrace.core.jsonable import clean_text, jsonable, to_json
-from agenttrace.store.rows import loaded
-
-_COLUMNS = (
-    "id, project, trace_id, span_id, run_id, result, label, thumbs, score, note, expected, author, created_ns"
-)
+from agenttrace.store.rows import ANNOTATION_COLUMNS, annotation_of
 
 
 def insert_annotations(db: sqlite3.Connection, annotations: Sequence[Annotation]) -> None:
     """Store what people said; one that is stored again replaces itself."""
     for one in annotations:
         db.execute(
-            f"INSERT OR REPLACE INTO annotations ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - columns of ours
+            f"INSERT OR REPLACE INTO annotations ({ANNOTATION_COLUMNS})"  # noqa: S608 - columns of ours
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 one.annotation_id,
                 clean_text(one.project),
@@ -47,16 +43,8 @@ def read_annotations(
 ) -> list[Annotation]:
     """What people said, the newest first."""
     rows = db.execute(
-        f"SELECT {_COLUMNS} FROM annotations WHERE trace_id IS coalesce(?, trace_id)"  # noqa: S608
+        f"SELECT {ANNOTATION_COLUMNS} FROM annotations WHERE trace_id IS coalesce(?, trace_id)"  # noqa: S608
         " AND project = coalesce(?, project) ORDER BY created_ns DESC, id LIMIT ?",
         (trace_id and clean_text(trace_id), project and clean_text(project), limit),
     )
-    return [_annotation(row) for row in rows]
-
-
-def _annotation(row: Sequence[Any]) -> Annotation:
-    fields = dict(zip(_COLUMNS.split(", "), row, strict=True))
-    fields["annotation_id"], fields["by"] = fields.pop("id"), fields.pop("author")
-    if fields["expected"] is not None:
-        fields["expected"] = loaded(fields["expected"])
-    return Annotation(**fields)
+    return [annotation_of(row) for row in rows]

@@ -5,12 +5,11 @@ from __future__ import annotations
 import sqlite3
 
 from agenttrace.core.jsonable import clean_text
-from agenttrace.core.numbers import is_number
 from agenttrace.core.people import StoredScore
 from agenttrace.core.span import Span
 from agenttrace.core.trace import Trace
 from agenttrace.core.watch import ScoreCounts, TraceCounts
-from agenttrace.store.rows import loaded, unsigned
+from agenttrace.store.rows import loaded, numbers_of, unsigned
 from agenttrace.store.sound_rows import sound_number, sound_rest
 
 # Every statement here is put together from constants of this module; values are always bound.
@@ -58,12 +57,7 @@ def stored_scores(
         f"{people if annotated else ''} ORDER BY c.id DESC LIMIT ?3",
         (name and clean_text(name), project and clean_text(project), limit),
     )
-    return [StoredScore._make([*row, _numbers(votes)]) for *row, votes in rows]
-
-
-def _numbers(text: str | None) -> tuple[float, ...]:
-    values = None if text is None else loaded(text)
-    return tuple(one for one in values if is_number(one)) if isinstance(values, list) else ()
+    return [StoredScore._make([*row, numbers_of(votes)]) for *row, votes in rows]
 
 
 def trace_counts(

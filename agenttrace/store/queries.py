@@ -14,10 +14,12 @@ from agenttrace.core.tool import TOOL, ToolDefinition
 from agenttrace.core.trace import Trace
 from agenttrace.store.rows import (
     RESULT_COLUMNS,
+    RUN_COLUMNS,
     SCORE_COLUMNS,
     SPAN_FIELDS,
     loaded,
     result_of,
+    run_summary,
     score_of,
     span_of,
     tool_of,
@@ -173,23 +175,14 @@ def scores(db: sqlite3.Connection, trace_id: str) -> list[tuple[str | None, Scor
     return [(span_id, score_of(row)) for span_id, *row in rows]
 
 
-_RUN_COLUMNS = "run_id, name, project, model, started_ns, duration, passed, failed, errored, metadata"
-
-
 def runs(db: sqlite3.Connection, project: str | None, limit: int) -> list[RunSummary]:
     """The newest runs first."""
     where, values = ("", []) if project is None else ("WHERE project = ?", [project])
     rows = db.execute(
-        f"SELECT {_RUN_COLUMNS} FROM runs {where} ORDER BY started_ns DESC, rowid DESC LIMIT ?",
+        f"SELECT {RUN_COLUMNS} FROM runs {where} ORDER BY started_ns DESC, rowid DESC LIMIT ?",
         (*values, limit),
     )
-    return [_run_summary(row) for row in rows]
-
-
-def _run_summary(row: tuple[Any, ...]) -> RunSummary:
-    entry = dict(zip(_RUN_COLUMNS.split(", "), row, strict=True))
-    entry["metadata"] = loaded(entry["metadata"])
-    return RunSummary(**entry)
+    return [run_summary(row) for row in rows]
 
 
 def find_run(db: sqlite3.Connection, prefix: str) -> str | None:
@@ -206,8 +199,8 @@ def find_run(db: sqlite3.Connection, prefix: str) -> str | None:
 
 def run(db: sqlite3.Connection, run_id: str) -> dict[str, Any]:
     """A run as `EvaluationReport.to_dict` gave it, with its ``run_id``."""
-    row = db.execute(f"SELECT {_RUN_COLUMNS} FROM runs WHERE run_id = ?", (run_id,)).fetchone()
-    summary = _run_summary(row)
+    row = db.execute(f"SELECT {RUN_COLUMNS} FROM runs WHERE run_id = ?", (run_id,)).fetchone()
+    summary = run_summary(row)
     by_result: dict[int, list[Score]] = {}
     for result, *score in db.execute(
         f"SELECT result, {SCORE_COLUMNS} FROM scores WHERE run_id = ? ORDER BY id", (run_id,)

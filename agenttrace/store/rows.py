@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from agenttrace.core.annotation import Annotation
 from agenttrace.core.errors import StoreError
 from agenttrace.core.jsonable import clean_text, json_text, jsonable, to_json
 from agenttrace.core.numbers import is_number
@@ -14,6 +15,7 @@ from agenttrace.core.report import ScoringResult
 from agenttrace.core.score import Score
 from agenttrace.core.span import EMPTY, Frame, Span, SpanError
 from agenttrace.core.span_rows import SpanKind, SpanRow
+from agenttrace.core.summary import RunSummary
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.core.tool_text import tool_of_entry
 from agenttrace.store.function_ids import FunctionKey
@@ -357,3 +359,33 @@ def result_of(row: Sequence[Any], scores: Sequence[Score]) -> dict[str, Any]:
 
 def _text_or_none(text: str | None) -> str | None:
     return None if text is None else clean_text(text)
+
+
+RUN_COLUMNS = "run_id, name, project, model, started_ns, duration, passed, failed, errored, metadata"
+
+
+def run_summary(row: Sequence[Any]) -> RunSummary:
+    """A run as `RUN_COLUMNS` have it."""
+    entry = dict(zip(RUN_COLUMNS.split(", "), row, strict=True))
+    entry["metadata"] = loaded(entry["metadata"])
+    return RunSummary(**entry)
+
+
+ANNOTATION_COLUMNS = (
+    "id, project, trace_id, span_id, run_id, result, label, thumbs, score, note, expected, author, created_ns"
+)
+
+
+def annotation_of(row: Sequence[Any]) -> Annotation:
+    """What somebody said, as `ANNOTATION_COLUMNS` have it."""
+    fields = dict(zip(ANNOTATION_COLUMNS.split(", "), row, strict=True))
+    fields["annotation_id"], fields["by"] = fields.pop("id"), fields.pop("author")
+    if fields["expected"] is not None:
+        fields["expected"] = loaded(fields["expected"])
+    return Annotation(**fields)
+
+
+def numbers_of(text: str | None) -> tuple[float, ...]:
+    """The numbers in a list's JSON; none where there is no text, or no list."""
+    values = None if text is None else loaded(text)
+    return tuple(one for one in values if is_number(one)) if isinstance(values, list) else ()

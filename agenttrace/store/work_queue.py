@@ -191,6 +191,12 @@ def replace_scores(
         db.execute(f"DELETE FROM scores WHERE {mine}", numbers)  # noqa: S608 - a text of ours
     if not scores:
         return ""
+    before = _last_score(db)
     keep_scores(db, scores)
-    (highest,) = db.execute("SELECT max(id) FROM scores").fetchone()
-    return f"{highest - len(scores) + 1}-{highest}"
+    highest = _last_score(db)
+    return f"{before + 1}-{highest}" if highest > before else ""  # some may be in quarantine
+
+
+def _last_score(db: sqlite3.Connection) -> int:
+    (highest,) = db.execute("SELECT coalesce(max(id), 0) FROM scores").fetchone()
+    return int(highest)

@@ -9,7 +9,8 @@ MAX_QUEUED = 200_000
 dropped and counted."""
 
 ENOUGH = LARGEST_BATCH
-"""Records that keep the writer busy: from a longer queue it takes no larger batches."""
+"""Records that keep the writer busy: of a full queue it takes a whole batch, and a longer one makes it no
+larger."""
 
 _PART = 8
 """The limit goes down by this part of each batch: the rest of its room is there for what ends meanwhile."""

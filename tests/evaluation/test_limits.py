@@ -262,6 +262,7 @@ class TestTheTextOfABudget:
             ("50 cents", [("usd", 0.5)]),
             ("50000 tokens", [("tokens", 50_000)]),
             ("50,000 tokens", [("tokens", 50_000)]),
+            ("50,000tokens,1,000usd", [("tokens", 50_000), ("usd", 1_000)]),
             ("10 minutes", [("seconds", 600)]),
             ("1.5 hours", [("seconds", 5_400)]),
             ("2 USD, 10 minutes", [("usd", 2), ("seconds", 600)]),

@@ -253,15 +253,19 @@ SCALARS: list[object] = [
     "\ufffd",
 ]
 SCALARS += ["2026-01-02T03:04:05Z", "2026-01-02T04:04:05+01:00", REDACTED, f"a{REDACTED}", "a…[+8 chars]"]
-PLAIN = ToolDefinition(name="weather", parameters=(Parameter("city"), Parameter("days")))
 
 
 @pytest.mark.parametrize("mode", ["exact", "listed", "ignore"])
-@pytest.mark.parametrize("tool", [None, PLAIN, WEATHER], ids=["no tool", "the same", "another"])
-@pytest.mark.parametrize("names", [("city", "days"), ("$type", "city"), ("$type",), ("$float",)], ids=str)
+@pytest.mark.parametrize("defined", ["not", "by the same names", "by others"])
+@pytest.mark.parametrize(
+    "names", [("city", "days"), ("$type", "city"), ("$type",), ("$float",), ("k\ud800",)], ids=repr
+)
 def test_scalars_by_the_same_names_agree_as_any_arguments_do(
-    mode: str, tool: ToolDefinition | None, names: tuple[str, ...]
+    mode: str, defined: str, names: tuple[str, ...]
 ) -> None:
+    own = ToolDefinition(name="weather", parameters=tuple(Parameter(name) for name in names))
+    tool = {"not": None, "by the same names": own, "by others": WEATHER}[defined]
+
     def agreed(expected: dict[str, object], actual: dict[str, object]) -> tuple[float, list[str]] | str:
         made = ToolCall(name="weather", arguments=actual, index=0, tool=tool)
         agreement = CallAgreement([made], mode=mode)  # type: ignore[arg-type]

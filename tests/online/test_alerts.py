@@ -281,25 +281,55 @@ def costly(dollars):
     return Score(name="J", value=1.0, threshold=0.5, outcome="passed", cost=dollars)
 
 
+class Counting(MemoryStore):
+    """Its writers have these counts."""
+
+    counts = ({"written": 100}, {"written": 0})
+
+    def writers(self):
+        return [
+            WriterState(
+                writer_id=str(at), machine="", pid=at, program="", started_ns=0, seen_ns=0, ended_ns=None,
+                counts=counts,
+            )
+            for at, counts in enumerate(self.counts)
+        ]  # fmt: skip
+
+
 def test_dropped_spans_are_counted_over_all_processes_within_the_window():
-    class Counting(MemoryStore):
-        counts = ({"written": 100}, {"written": 0})
-
-        def writers(self):
-            return [
-                WriterState(
-                    writer_id=str(at), machine="", pid=at, program="", started_ns=0, seen_ns=0, ended_ns=None,
-                    counts=counts,
-                )
-                for at, counts in enumerate(self.counts)
-            ]  # fmt: skip
-
     store = Counting()
     looking = watch(store, DroppedShare(above=0.1, at_least=10))
     assert [*looking.check(0)] == []
     store.counts = ({"written": 180}, {"written": 0, "queue_full": 20})
     (alert,) = looking.check(HOUR // 2)
     assert (alert.value, alert.cases) == (0.2, 100)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_rule_of_a_short_window_takes_nothing_from_one_of_a_long_window(order):
+    store, alerts = Counting(), []
+    rules = [
+        DroppedShare(above=0.01, window="1h", at_least=1_000),
+        DroppedShare(above=0.5, window="1m", at_least=1),
+    ]
+    looking = watch(store, *rules[::order])
+    for minute in range(90):
+        store.counts = ({"written": 95 * minute, "queue_full": 5 * minute},)
+        alerts += looking.check(minute * HOUR // 60)
+    (alert,) = alerts
+    assert (alert.window, alert.value, alert.cases) == ("1h", 0.05, 1_000)
+    assert len(looking._spans) <= 2 * 62
+
+
+def test_of_a_short_window_only_what_ended_in_it_is_counted_beside_a_long_one():
+    store, minute = Counting(), HOUR // 60
+    looking = watch(store, DroppedShare(above=0.4, window="1m", at_least=1), DroppedShare(above=0.9))
+    for at in (0, 1):
+        store.counts = ({"written": 100 * at},)
+        assert [*looking.check(at * minute)] == []
+    store.counts = ({"written": 110, "queue_full": 10},)
+    (alert,) = looking.check(2 * minute)
+    assert (alert.value, alert.cases) == (0.5, 20)
 
 
 @pytest.mark.parametrize(

@@ -29,8 +29,9 @@ from agenttrace.online.alerts import log_alert, webhook
 from agenttrace.online.evaluator import OnlineEvaluator
 from agenttrace.online.handle import EvaluationHandle
 from agenttrace.online.request import _started, at_work, make_request, owner_text
+from agenttrace.online.results import Results
 from agenttrace.online.worker import SPAN_SECONDS, OnlineWorker
-from agenttrace.scorers import ExactMatchScorer, LoopScorer, ToolPermissionScorer
+from agenttrace.scorers import ContainsScorer, ExactMatchScorer, LoopScorer, ToolPermissionScorer
 from agenttrace.scoring.isolation import Isolation
 from agenttrace.store import MemoryStore, SQLiteStore
 
@@ -141,6 +142,39 @@ def test_what_was_cancelled_before_a_shutdown_is_counted_as_that_and_not_kept():
     evaluator.close(0.0)
     assert (evaluator.stats()["cancelled"], evaluator.stats()["pending"]) == (1, 0)
     assert store.pending_evaluations("p") == []
+
+
+def test_one_that_was_closed_stays_so_in_a_forked_child():
+    evaluator = OnlineEvaluator(MemoryStore(), "p", flush_spans=lambda timeout: None)
+    evaluator.close(1.0)
+    evaluator.after_fork()
+    handle = evaluator.ask([ContainsScorer("a")], {"actual_output": "a"})
+    assert (handle.state, evaluator.open) == ("dropped", False)
+
+
+@pytest.mark.parametrize("field", ["evidence", "options", "example", "details"])
+def test_a_score_with_a_field_of_a_wrong_kind_is_errored_and_costs_no_other_its_own(tracer, field):
+    class Odd:
+        name, threshold = "Odd", 0.5
+
+        def score(self, example, trace=None):
+            return Score(name="Odd", value=1.0, threshold=0.5, outcome="passed", **{field: ["a", "b"]})
+
+    (odd,) = tracer.async_evaluate([Odd()], actual_output="b").result(20)
+    (other,) = tracer.async_evaluate([ContainsScorer("five")], actual_output="five").result(20)
+    assert (odd.outcome, other.outcome) == ("errored", "passed")
+    assert f"whose {field} is" in odd.reason
+
+
+def test_what_breaks_on_the_way_to_the_alerts_costs_no_other_evaluation_its_score(tracer, monkeypatch):
+    def breaks(*_):
+        raise ValueError("cannot be shown")
+
+    monkeypatch.setattr(Results, "_low_scores", breaks)
+    for _ in range(5):
+        (score,) = tracer.async_evaluate([ContainsScorer("five")], actual_output="five").result(20)
+        assert score.passed
+    assert tracer.stats()["evaluations"]["failed_calls"] == 5
 
 
 def test_counts_that_are_read_while_an_evaluation_moves_add_up_all_the_same():

@@ -89,6 +89,21 @@ def test_the_bootstrap_is_near_that_of_scipy_and_always_the_same(values, seed):
     assert ours == pytest.approx((theirs.low, theirs.high), abs=step + 0.05)
 
 
+def test_the_bootstrap_leans_the_way_in_which_the_values_are_skewed():
+    """A few large losses pull the end that is far from zero; a wrong sign would pull the other one."""
+    from numpy import mean
+    from numpy.random import default_rng
+    from scipy.stats import bootstrap
+
+    values = [0.01 * n for n in range(16)] + [0.4, 0.6, 0.9, 1.6]
+    for skewed in (values, [-value for value in values]):
+        theirs = bootstrap(
+            (skewed,), mean, n_resamples=20_000, method="BCa", rng=default_rng(1)
+        ).confidence_interval
+        ours = bootstrap_interval(skewed, resamples=20_000)
+        assert ours == pytest.approx((theirs.low, theirs.high), abs=0.015)
+
+
 def test_the_bootstrap_of_equal_values_has_no_width_and_of_one_value_is_an_error():
     assert bootstrap_interval([0.5, 0.5, 0.5]) == (0.5, 0.5)
     with pytest.raises(ValueError):

@@ -2,6 +2,7 @@
 
 import os
 import threading
+from dataclasses import replace
 
 import pytest
 from hypothesis import settings
@@ -83,6 +84,19 @@ def test_spans_that_come_during_an_evaluation_have_it_done_again_in_the_place_of
     assert second.seen == "3 spans"
     assert queue.settle(second, "4 spans", [row("quality")])
     assert sorted(scores_of(store)) == ["of the user", "quality"]
+
+
+def test_a_score_that_could_not_be_kept_has_no_others_deleted_in_its_place(sqlite_store):
+    queue = sqlite_store.work_queue()
+    sqlite_store.export(a_trace())
+    sqlite_store.write_scores([(ID, None, a_score("of the user"))])
+    odd = ScoreRow(ID, None, replace(a_score("odd"), cost=1 << 80))
+    for scores in ([odd, row("quality")], [odd], [row("quality")]):
+        queue.add([ITEM], 0)
+        [claim] = queue.claim("a", 1, FOREVER)
+        assert queue.settle(claim, f"{len(scores)} {scores[0].score.name}", scores)
+        kept = ["quality"] if row("quality") in scores else []
+        assert sorted(scores_of(sqlite_store)) == sorted(["of the user", *kept])
 
 
 def test_scores_stay_where_nothing_new_was_seen(queue, store):

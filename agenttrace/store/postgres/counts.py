@@ -7,13 +7,12 @@ from typing import Any
 
 from agenttrace.core.annotation import Annotation
 from agenttrace.core.jsonable import jsonable, to_json
-from agenttrace.core.numbers import is_number
 from agenttrace.core.people import StoredScore
 from agenttrace.core.span import Span
 from agenttrace.core.trace import Trace
 from agenttrace.core.watch import ScoreCounts, TraceCounts
 from agenttrace.store.postgres.spans import stored_text
-from agenttrace.store.rows import loaded, unsigned
+from agenttrace.store.rows import ANNOTATION_COLUMNS, annotation_of, loaded, numbers_of, unsigned
 from agenttrace.store.sound_rows import sound_rest
 
 # Every statement here is put together from constants of this module; values are always bound.
@@ -64,12 +63,7 @@ def stored_scores(
             "limit": max(limit, 0),
         },
     )
-    return [StoredScore._make([*row, _numbers(votes)]) for *row, votes in rows]
-
-
-def _numbers(text: str | None) -> tuple[float, ...]:
-    values = None if text is None else loaded(text)
-    return tuple(one for one in values if is_number(one)) if isinstance(values, list) else ()
+    return [StoredScore._make([*row, numbers_of(votes)]) for *row, votes in rows]
 
 
 def trace_counts(db: Any, *, since_ns: int = 0, project: str | None = None) -> list[TraceCounts]:
@@ -128,10 +122,7 @@ def _span(row: Sequence[Any]) -> Span:
     )
 
 
-_COLUMNS = (
-    "id, project, trace_id, span_id, run_id, result, label, thumbs, score, note, expected, author, created_ns"
-)
-_REPLACED = ", ".join(f"{name} = excluded.{name}" for name in _COLUMNS.split(", ")[1:])
+_REPLACED = ", ".join(f"{name} = excluded.{name}" for name in ANNOTATION_COLUMNS.split(", ")[1:])
 
 
 def insert_annotations(db: Any, annotations: Sequence[Annotation]) -> None:
@@ -142,7 +133,7 @@ def insert_annotations(db: Any, annotations: Sequence[Annotation]) -> None:
         expected = None if one.expected is None else to_json(jsonable(dict(one.expected)))
         about = (stored_text(one.project), one.trace_id, one.span_id, one.run_id, one.result)
         db.execute(
-            f"INSERT INTO annotations ({_COLUMNS}) VALUES ({', '.join(['%s'] * 13)})"
+            f"INSERT INTO annotations ({ANNOTATION_COLUMNS}) VALUES ({', '.join(['%s'] * 13)})"
             f" ON CONFLICT (id) DO UPDATE SET {_REPLACED}",
             (one.annotation_id, *about, label, one.thumbs, one.score, note, expected, by, one.created_ns),
         )
@@ -153,7 +144,7 @@ def read_annotations(
 ) -> list[Annotation]:
     """What people said, the newest first."""
     rows = db.execute(
-        f"SELECT {_COLUMNS} FROM annotations"
+        f"SELECT {ANNOTATION_COLUMNS} FROM annotations"
         " WHERE (%(trace)s::text IS NULL OR trace_id = %(trace)s)"
         " AND project = coalesce(%(project)s, project)"
         ' ORDER BY created_ns DESC, id COLLATE "C" LIMIT %(limit)s',
@@ -163,12 +154,4 @@ def read_annotations(
             "limit": max(limit, 0),
         },
     )
-    return [_annotation(row) for row in rows]
-
-
-def _annotation(row: Sequence[Any]) -> Annotation:
-    fields = dict(zip(_COLUMNS.split(", "), row, strict=True))
-    fields["annotation_id"], fields["by"] = fields.pop("id"), fields.pop("author")
-    if fields["expected"] is not None:
-        fields["expected"] = loaded(fields["expected"])
-    return Annotation(**fields)
+    return [annotation_of(row) for row in rows]

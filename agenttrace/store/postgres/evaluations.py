@@ -20,10 +20,12 @@ from agenttrace.store.postgres.spans import caused_by_value, quarantine, stored_
 from agenttrace.store.queries import only_match
 from agenttrace.store.rows import (
     RESULT_COLUMNS,
+    RUN_COLUMNS,
     SCORE_COLUMNS,
     loaded,
     result_of,
     result_row,
+    run_summary,
     score_of,
     score_row,
 )
@@ -34,7 +36,6 @@ from agenttrace.store.rows import (
 ScoreOf = tuple[str | None, str | None, Score, str | None, int | None]
 """The ids of a score's trace and span, the score, the id of its run and the place of its result there."""
 
-_RUN_COLUMNS = "run_id, name, project, model, started_ns, duration, passed, failed, errored, metadata"
 _COUNTED = ("passed", "failed", "errored")
 
 
@@ -123,7 +124,7 @@ def add_results(db: Any, run_id: str, report: EvaluationReport, places: Sequence
         metadata = to_json(jsonable(dict(report.metadata)))
         names = (stored_text(report.name), stored_text(report.project), report.model)
         values = (run_id, *names, report.started_ns, report.duration, *counts, metadata)
-        db.execute(f"INSERT INTO runs ({_RUN_COLUMNS}) VALUES ({_marks(10)})", values)
+        db.execute(f"INSERT INTO runs ({RUN_COLUMNS}) VALUES ({_marks(10)})", values)
     else:
         db.execute(
             "UPDATE runs SET duration = %s, passed = passed + %s, failed = failed + %s,"
@@ -169,17 +170,11 @@ def replace_scores(db: Any, rows: Sequence[ScoreRow], same: Callable[[Score], An
 def runs(db: Any, project: str | None, limit: int) -> list[RunSummary]:
     """The newest runs first."""
     rows = db.execute(
-        f"SELECT {_RUN_COLUMNS} FROM runs WHERE %s::text IS NULL OR project = %s"
+        f"SELECT {RUN_COLUMNS} FROM runs WHERE %s::text IS NULL OR project = %s"
         " ORDER BY started_ns DESC, id DESC LIMIT %s",
         (project, project, max(limit, 0)),
     )
-    return [_run_summary(row) for row in rows]
-
-
-def _run_summary(row: Sequence[Any]) -> RunSummary:
-    entry = dict(zip(_RUN_COLUMNS.split(", "), row, strict=True))
-    entry["metadata"] = loaded(entry["metadata"])
-    return RunSummary(**entry)
+    return [run_summary(row) for row in rows]
 
 
 def run(db: Any, prefix: str) -> dict[str, Any] | None:
@@ -192,8 +187,8 @@ def run(db: Any, prefix: str) -> dict[str, Any] | None:
     run_id = only_match(prefix, [one for (one,) in ids])
     if run_id is None:
         return None
-    summary = _run_summary(
-        db.execute(f"SELECT {_RUN_COLUMNS} FROM runs WHERE run_id = %s", (run_id,)).fetchone()
+    summary = run_summary(
+        db.execute(f"SELECT {RUN_COLUMNS} FROM runs WHERE run_id = %s", (run_id,)).fetchone()
     )
     by_result: dict[int, list[Score]] = {}
     for result, *score in db.execute(
