@@ -17,7 +17,7 @@ A matcher is a class that names its function and its operator, with that functio
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Protocol, cast
 
@@ -323,3 +323,23 @@ def _escaped(key: str) -> str:
 
 def _parts(matcher: Matcher) -> tuple[Matcher, ...]:
     return matcher.parts if isinstance(matcher, All) else (matcher,)
+
+
+_WITHOUT_MATCHERS = LEAVES | {type(ANY)}
+
+
+def matchers_in(value: Any) -> Iterator[Matcher]:
+    """Every matcher in a value, nested ones too."""
+    if type(value) in _WITHOUT_MATCHERS:
+        return
+    if isinstance(value, Matcher):
+        yield value
+        value = value.values
+    elif isinstance(value, Unordered):
+        value = value.members
+    elif isinstance(value, Mapping):
+        value = value.values()
+    elif not isinstance(value, list | tuple | set | frozenset):
+        return
+    for part in value:
+        yield from matchers_in(part)

@@ -19,6 +19,7 @@ from agenttrace.core.snapshot import LEAVES
 from agenttrace.core.text import shorten
 from agenttrace.core.tool_call import ANY
 from agenttrace.expectations.pattern import AnyOf, Call, Many, Par, Pattern, Seq
+from agenttrace.expectations.references import sources_of
 
 MAX_PLACES = 100_000
 
@@ -93,6 +94,13 @@ class Group:
     def first_calls(self) -> tuple[Call, ...]:
         """What the `steps` expect."""
         return tuple([step.expected for step in self.steps])
+
+    @cached_property
+    def labels(self) -> frozenset[str]:
+        """The labels of its calls with which paths of `ref` begin."""
+        options = [option for place in self.places for option in place.options]
+        labels = {option.label for option in options if option.label is not None}
+        return frozenset(labels & sources_of(options)) if labels else frozenset()
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -4,16 +4,17 @@
 A path names a call and what to take from it: ``find.output.items[*].id``. The first part is the label of an
 expected call (``as_="f"``) or a tool's name; then ``output`` or ``arguments`` (also ``input``); then keys,
 ``[n]`` (negative from the end) and ``[*]`` (every item or value). Results that are JSON text are read. The
-value agrees where it equals one that the path finds in a call that started before, is not failed and fits
-an expectation with that label; with several such calls, any of them may be the source.
+value agrees where it equals one that the path finds in a call that started before and is not failed. Of a
+tool's calls any may be the source; a label stands for the call that is paired with the expected one
+(`matching.labels`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agenttrace.core.errors import ExpectationError, did_you_mean
 from agenttrace.core.json_reader import InvalidJSON, lenient_json
@@ -21,10 +22,13 @@ from agenttrace.core.marks import Cause, cause_of, hidden_keys, known_part, may_
 from agenttrace.core.possible_outputs import possible_outputs
 from agenttrace.core.tagged import opened
 from agenttrace.core.tool_call import ToolCall
-from agenttrace.expectations.matcher import PLAIN, Context, Matcher
+from agenttrace.expectations.matcher import PLAIN, Context, Matcher, matchers_in
 from agenttrace.expectations.partly_recorded import with_doubts
 from agenttrace.expectations.reading import cannot_tell, has_failed
 from agenttrace.expectations.values import agree
+
+if TYPE_CHECKING:
+    from agenttrace.expectations.pattern import Call
 
 Step = str | int | None
 """A key, an index, or None for every member."""
@@ -89,6 +93,12 @@ class Ref(Matcher):
 def ref(path: str) -> Matcher:
     """A value that came from an earlier call: ``ref("find.output.items[*].id")``."""
     return Ref(path)
+
+
+def sources_of(calls: Iterable[Call]) -> set[str]:
+    """What the paths in expected calls begin with: labels, and names of tools."""
+    values = [value for call in calls for value in (call.arguments, call.output)]
+    return {matcher.source for matcher in matchers_in(values) if isinstance(matcher, Ref)}
 
 
 def split_path(path: str) -> tuple[str, str, tuple[Step, ...]]:

@@ -8,7 +8,7 @@ spelled out or not, compare equal.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from agenttrace.core.cached import cached_property
@@ -36,6 +36,8 @@ class CallAgreement:
     """The agreement of expected calls with the calls of one trace. Each pair is compared once.
 
     `comparisons` counts the pairs that were compared value by value, for an agreement or for its differences.
+    `sources` are the positions of the calls for which labels stand, where that is decided; `fixed` has, by
+    the `id` of an expected call, the only position that it may be paired with.
     """
 
     def __init__(
@@ -48,6 +50,8 @@ class CallAgreement:
         answers: Answerer | None = None,
         selection: Selection | None = None,
         expected_calls: Sequence[Call] = (),
+        sources: Mapping[str, Collection[int]] | None = None,
+        fixed: Mapping[int, int] | None = None,
     ) -> None:
         self.calls = calls
         self.selection = selection or Selection()
@@ -60,6 +64,8 @@ class CallAgreement:
             self._comparators = {**others, **comparators}
         self._answers = answers
         self._expected_calls = expected_calls
+        self._sources = sources or {}
+        self._fixed = fixed or {}
         self._contexts: dict[ArgumentMode, Context] = {}
         self._definitions_of: dict[tuple[str, str], Sequence[ToolDefinition]] = {}
         self._indexes: dict[str, ArgumentIndex] = {}
@@ -115,7 +121,7 @@ class CallAgreement:
             for expected in self._expected_calls:
                 if expected.label is not None:
                     by_label.setdefault(expected.label, []).append(expected)
-            labels = {label: self._fits(same) for label, same in by_label.items()}
+            labels = {label: self._fits(same, self._sources.get(label)) for label, same in by_label.items()}
             names = self.selection.names
             context = Context(mode, self.calls, labels=labels, names=names, answers=self._answers)
             self._contexts[mode] = context
@@ -156,11 +162,14 @@ class CallAgreement:
             and expected.output is ANY
             and expected.agent is None
             and expected.turn is None
+            and id(expected) not in self._fixed
         )
 
     def candidates(self, expected: Call) -> list[int]:
         """The positions of the calls that fit at all, ascending."""
         positions = self._positions.get(self.name(expected), [])
+        if id(expected) in self._fixed:
+            positions = [at for at in positions if at == self._fixed[id(expected)]]
         if expected.agent is None and expected.turn is None:
             return positions
         return [position for position in positions if self._stands_right(expected, self.calls[position])]
@@ -168,6 +177,8 @@ class CallAgreement:
     def is_candidate(self, expected: Call, position: int) -> bool:
         """Whether the call at a position fits at all."""
         call = self.calls[position]
+        if self._fixed.get(id(expected), position) != position:
+            return False
         return call.name == self.name(expected) and self._stands_right(expected, call)
 
     def _stands_right(self, expected: Call, call: ToolCall) -> bool:
@@ -216,7 +227,7 @@ class CallAgreement:
     def agrees(self, expected: Call, position: int) -> bool:
         """Whether the call at a position, which has the expected name, fits and agrees fully."""
         call = self.calls[position]
-        if not self._stands_right(expected, call):
+        if not self.is_candidate(expected, position):
             return False
         kinds = scalar_kinds(expected)
         if kinds is not None and self._is_the_same(expected.arguments, kinds, call):
@@ -228,13 +239,13 @@ class CallAgreement:
 
         A call that failed, before another one of its name that did not, is none.
         """
-        count, calls, aliases = 0, self.calls, self.selection.names
+        count, calls, aliases, fixed = 0, self.calls, self.selection.names, bool(self._fixed)
         for (expected, kinds), position in steps:
             call = calls[position]
             if call.name != (self.name(expected) if aliases else expected.name):
                 break
-            is_placed = expected.agent is not None or expected.turn is not None
-            if is_placed and not self._stands_right(expected, call):
+            is_placed = expected.agent is not None or expected.turn is not None or fixed
+            if is_placed and not self.is_candidate(expected, position):
                 break
             is_same = kinds is not None and self._is_the_same(expected.arguments, kinds, call)
             if not is_same and self.agreement(expected, position) < 1.0:
@@ -340,11 +351,12 @@ class CallAgreement:
             arguments = {k: Compared(v, compare[k]) if k in compare else v for k, v in arguments.items()}
         return prepare(arguments)
 
-    def _fits(self, same_label: Sequence[Call]) -> Callable[[int], bool]:
-        """Whether a call fits any of the expected calls with one label: alternatives may share it."""
+    def _fits(self, same_label: Sequence[Call], sources: Collection[int] | None) -> Callable[[int], bool]:
+        """Whether a call fits any of the expected calls with one label: alternatives may share it. Where its
+        `sources` are known, it is one of these, too."""
 
         def fits(position: int) -> bool:
-            return any(
+            return (sources is None or position in sources) and any(
                 position in self.candidates(expected) and self.agreement(expected, position) == 1.0
                 for expected in same_label
             )

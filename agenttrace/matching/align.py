@@ -116,10 +116,10 @@ def align(
     ways = chain.align(plan, start)
     links = [frontier.links[-1] for frontier in ways.values() if frontier.links]
     alignments = [_settled(plan, start, link, weights, chain.steps) for link in links]
-    return min(alignments, key=lambda pair: (_rank(pair[0], mode, credit), pair[1]))[0]
+    return min(alignments, key=lambda pair: (rank(pair[0], mode, credit), pair[1]))[0]
 
 
-def _rank(alignment: Alignment, mode: Mode, credit: Credit) -> tuple[float, float, float]:
+def rank(alignment: Alignment, mode: Mode, credit: Credit) -> tuple[float, float, float]:
     """The less, the better."""
     coverage, full = alignment.coverage(credit), float(alignment.full)
     agreement = math.fsum(pair.agreement for pair in alignment.pairs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -29,6 +29,7 @@ from agenttrace.matching.comparison import SAYS_NOTHING, Comparison, says_nothin
 from agenttrace.matching.empty_scope import chooses_none, empty_scope
 from agenttrace.matching.fitting_order import fitting_orders
 from agenttrace.matching.known_tools import check_choice, check_spelling, check_tags, check_tools, known_names
+from agenttrace.matching.labels import AgreementWith, align_with_labels
 from agenttrace.matching.parallel import has_unordered
 from agenttrace.matching.selection import EVERYTHING, Selection, check_turns
 from agenttrace.matching.weights import Credit
@@ -253,18 +254,17 @@ def _aligned(
     mode: Mode,
     credit: Credit,
     calls: Sequence[ToolCall],
-    agreement_with: Callable[[Sequence[ToolCall]], CallAgreement],
+    agreement_with: AgreementWith,
 ) -> tuple[Alignment, CallAgreement]:
     """The best alignment, in the order of the list or in another one that overlapping calls admit."""
-    call_agreement = agreement_with(calls)
-    alignment = align(plan, call_agreement, mode, credit)
+    alignment, call_agreement = align_with_labels(plan, calls, mode, credit, agreement_with)
     if mode in UNORDERED_MODES or _is_perfect(alignment, calls, plan) or not has_unordered(calls):
         return alignment, call_agreement
     best, best_agreement = alignment, call_agreement
     for fixed in (alignment.plan, align(plan, call_agreement, "contains", credit).plan):
         for order in fitting_orders(fixed, call_agreement, credit):
-            other_agreement = agreement_with([calls[position] for position in order])
-            other = align(plan, other_agreement, mode, credit)
+            in_order = [calls[position] for position in order]
+            other, other_agreement = align_with_labels(plan, in_order, mode, credit, agreement_with)
             if _rank(other, credit) > _rank(best, credit):
                 best, best_agreement = other, other_agreement
     return best, best_agreement

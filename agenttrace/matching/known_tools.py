@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any
 
 from agenttrace.core.errors import ExpectationError, ScorerError, did_you_mean
-from agenttrace.core.snapshot import LEAVES
 from agenttrace.core.tool import TOOL, ToolDefinition
-from agenttrace.core.tool_call import ANY, ToolCall
+from agenttrace.core.tool_call import ToolCall
 from agenttrace.core.trace import Trace
-from agenttrace.expectations.matcher import Matcher, Unordered
+from agenttrace.expectations.matcher import matchers_in
 from agenttrace.expectations.pattern import Call
 from agenttrace.expectations.references import Ref
 from agenttrace.matching.selection import TAG, Selection, has_tag, is_tagged, tags_of
 
-_WITHOUT_MATCHERS = LEAVES | {type(ANY)}
 UNKNOWN_TOOL = "no known tool has such a name"
 """Why a guard of a tool cannot fail."""
 
@@ -57,7 +54,7 @@ def check_tools(
                 f"{_place(call)}the expected tool {call.name!r} is not among the recorded tools"
                 + ("; ".join(["", *ran_as_no_tool(trace, [call.name])]) or did_you_mean(call.name, names))
             )
-        for matcher in _matchers((call.arguments, call.output)):
+        for matcher in matchers_in((call.arguments, call.output)):
             if isinstance(matcher, Ref) and not {matcher.source, selection.name_of(matcher.source)} & sources:
                 raise ExpectationError(
                     f"{_place(call)}{matcher!r} in {call.name!r} begins with no label and no recorded tool"
@@ -178,23 +175,6 @@ def known_names(
     if not names:
         return frozenset()
     return frozenset({*names, *map(selection.name_of, names), *(call.name for call in calls)})
-
-
-def _matchers(value: Any) -> Iterator[Matcher]:
-    """Every matcher in a value, nested ones too."""
-    if type(value) in _WITHOUT_MATCHERS:
-        return
-    if isinstance(value, Matcher):
-        yield value
-        value = value.values
-    elif isinstance(value, Unordered):
-        value = value.members
-    elif isinstance(value, Mapping):
-        value = value.values()
-    elif not isinstance(value, list | tuple | set | frozenset):
-        return
-    for part in value:
-        yield from _matchers(part)
 
 
 def _place(call: Call) -> str:
