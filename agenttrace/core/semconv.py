@@ -112,6 +112,9 @@ OTHER_USAGE = "agenttrace.usage."
 OTHER_INPUT = "agenttrace.input"
 """The parameters of an input that the conventions do not name, beside others that they do."""
 
+TOOL_DEFINITION = "agenttrace.tool.definition"
+"""A tool's parameters with their defaults, its tags and its description, on each of its calls: what is
+expected of them is compared through these."""
 RECORDED = "agenttrace.recorded"
 """True on the root of a run that was given as data: its calls have no durations, nor a root of their own."""
 NOTES_LEFT_OUT = "agenttrace.notes_left_out"
@@ -172,6 +175,7 @@ CONTENT = frozenset(
         EXCEPTION_MESSAGE,
         EXCEPTION_STACKTRACE,
         OTHER_INPUT,
+        TOOL_DEFINITION,
         "gen_ai.prompt",
         "gen_ai.completion",
         ARGUMENTS_ERROR,

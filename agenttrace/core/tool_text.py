@@ -22,6 +22,21 @@ def definition_text(tool: ToolDefinition) -> str:
     return to_json(jsonable({"parameters": parameters, "tags": list(tool.tags), **described}))
 
 
+_MOST_TEXTS = 1_000
+_texts: dict[int, tuple[ToolDefinition, str]] = {}
+"""The texts of definitions, by their `id`; with the definition, so that no other gets that `id`."""
+
+
+def remembered_text(tool: ToolDefinition) -> str:
+    """The `definition_text` of a tool, which most likely is asked for again."""
+    entry = _texts.get(id(tool))
+    if entry is None:
+        entry = tool, definition_text(tool)
+        if len(_texts) < _MOST_TEXTS:
+            _texts[id(tool)] = entry
+    return entry[1]
+
+
 def tool_of_entry(name: str, entry: Any) -> ToolDefinition | None:
     """The tool of what a text that `definition_text` wrote reads as; None for anything else."""
     try:

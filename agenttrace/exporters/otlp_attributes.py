@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from agenttrace.core import semconv
 from agenttrace.core.span import Span
+from agenttrace.core.tool_text import remembered_text
 from agenttrace.exporters.openinference import (
     openinference_content,
     openinference_identity,
@@ -73,6 +74,8 @@ def attributes_of(span: Span, *, content: bool, names: Semconv = "both") -> dict
         attributes |= _CONTENT_OF.get(span.span_type, _plain_content)(span)
     if content and in_both and names != "genai":
         attributes |= openinference_content(span)
+    if content and span.tool is not None:
+        attributes[semconv.TOOL_DEFINITION] = remembered_text(span.tool)
     return attributes
 
 

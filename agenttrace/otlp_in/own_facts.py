@@ -108,6 +108,7 @@ _TYPED: Mapping[str, Callable[[Any], bool]] = {
     semconv.ITEMS: _is_whole,
     semconv.NOT_RECORDED: _is_text,
     semconv.RECEIVED: _is_mapping,
+    semconv.TOOL_DEFINITION: _is_mapping,
     semconv.CALL_STATUS: lambda value: value in get_args(CallStatus),
     semconv.STATUS: lambda value: value in get_args(Status),
 }

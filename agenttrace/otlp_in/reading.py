@@ -17,6 +17,7 @@ from agenttrace.core.model_requests import LLM, requests_in
 from agenttrace.core.span import Span
 from agenttrace.core.tool import TOOL, ToolDefinition
 from agenttrace.core.tool_schemas import definition_of
+from agenttrace.core.tool_text import tool_of_entry
 from agenttrace.otlp_in.definitions import offered_in, own_schema
 from agenttrace.otlp_in.facts import with_facts
 from agenttrace.otlp_in.logged import logged_call
@@ -210,6 +211,9 @@ def _offered_on(span: Span) -> Sequence[Any]:
 
 def _own_definition(span: Span) -> ToolDefinition | None:
     """The definition that a tool's span has of its tool."""
+    own = tool_of_entry(span.name, span.attributes.get(semconv.TOOL_DEFINITION))
+    if own is not None:
+        return own
     return definition_of(span.name, own_schema(span.attributes, present_in(span.attributes)))
 
 

@@ -14,6 +14,7 @@ from agenttrace import (
     Trace,
     Tracer,
     TrajectoryScorer,
+    call,
     traces_from_otlp,
 )
 from agenttrace.core.score import Score
@@ -95,6 +96,26 @@ def test_a_live_trace_comes_back_as_it_was(live, protocol, names):
         assert (theirs.name, theirs.span_type, theirs.status) == (ours.name, ours.span_type, ours.status)
         assert (theirs.input, theirs.output, theirs.project) == (ours.input, ours.output, "travel")
         assert (theirs.start_ns, theirs.end_ns) == (ours.start_ns, ours.end_ns)
+
+
+@pytest.mark.parametrize(("protocol", "names"), WAYS)
+@pytest.mark.parametrize(
+    "expected",
+    [
+        call("search", city="Paris", deep=True),
+        call("search", city="Paris", days=3, deep=True),
+        call("search", city="Paris"),
+        call("search", city="Paris", options={"deep": True}),
+    ],
+    ids=repr,
+)
+def test_defaults_and_further_names_are_compared_as_they_were(live, protocol, names, expected):
+    example = Example(expected_tools=[expected, call("search", city="Nowhere")])
+    read = round_trip(live, protocol, names)
+    ours, theirs = (ToolOrderScorer().score(example, trace) for trace in (live, read))
+    assert (theirs.value, theirs.outcome, theirs.diff) == (ours.value, ours.outcome, ours.diff)
+    again = ToolOrderScorer().score(example, round_trip(read, protocol, names))
+    assert (again.value, again.diff) == (ours.value, ours.diff)
 
 
 def test_scores_beside_the_spans_are_no_spans(live):
