@@ -200,3 +200,25 @@ def test_results_are_in_the_store_while_the_run_lasts(tracer, monkeypatch):
     assert [row["example"]["actual_output"] for row in stored["results"]] == ["a", "b"]
     assert rows(tracer.store, report.run_id) == [(0, 1), (1, 1), (2, 1)]
     assert "interrupted" not in report.metadata
+
+
+def test_what_is_not_stored_counts_as_not_run_while_the_run_lasts(tracer, monkeypatch):
+    """So it is right whenever the process is killed."""
+    monkeypatch.setattr(streaming, "EVERY", 0.01)
+    path, seen = tracer.store.path, []
+
+    def agent(x):
+        stored = {"b": 1, "last": 3}.get(x)
+        while stored is not None and not (seen and seen[-1][0] == stored):
+            runs = SQLiteStore(path).runs()
+            if runs and runs[0].passed == stored:
+                run = SQLiteStore(path).run(runs[0].run_id)
+                seen.append((runs[0].passed, runs[0].not_run, run["metadata"]["not_run"]))
+            threading.Event().wait(0.01)
+        return x
+
+    inputs = examples("a", "b", "c", "last", "after")
+    report = run_evaluation(inputs, [Answer()], function=agent, tracer=tracer, timeout=30)
+    assert seen == [(1, 4, 4), (3, 2, 2)]
+    assert tracer.store.runs()[0].not_run == 0
+    assert "not_run" not in report.metadata

@@ -1,11 +1,14 @@
 """What every store promises, the one in a file as the one in memory."""
 
+from dataclasses import replace
+
 import pytest
 from store_values import TRACE, WEATHER, a_report, a_score, a_span, a_trace, fields
 
 from agenttrace.core.batch import Batch
 from agenttrace.core.errors import StoreError
 from agenttrace.core.example import Example
+from agenttrace.core.protocols import KeepsResults, optional
 from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.core.score import Score
 from agenttrace.core.span import Frame, SpanError
@@ -118,6 +121,18 @@ def test_a_run_comes_back_as_its_own_data(store):
 def test_a_run_of_more_results_than_a_snapshot_holds_is_kept_whole(store):
     run_id = store.write_report(a_report(results=1_500))
     assert len(store.run(run_id)["results"]) == 1_500
+
+
+def test_a_run_that_lasts_says_how_many_results_it_has_not_yet(store):
+    if optional(store, KeepsResults) is None:
+        pytest.skip("it takes whole runs only")
+    report = a_report(results=1)
+    for place, missing in enumerate((2, 1)):
+        so_far = replace(report, metadata={"interrupted": True, "not_run": missing})
+        store.add_results(so_far, [place], anew=place == 0)
+        (line,) = store.runs()
+        assert (line.passed, line.not_run) == (place + 1, missing)
+    assert store.run(report.run_id)["metadata"] == {"interrupted": True, "not_run": 1}
 
 
 def test_runs_are_listed_newest_first(store):
