@@ -48,7 +48,7 @@ _EVERY = 1.0
     help="Traces scored at a time in each process: more for judges, which wait.",
 )
 @click.option("--timeout", default=TIMEOUT, show_default=True, type=float, help="Seconds for a scorer.")
-@click.option("--again", is_flag=True, help="Score anew what has such a score; the new one replaces it.")
+@click.option("--again", is_flag=True, help="Score anew what has such a score, which the new one replaces.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a scorer, and one for all.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 def eval_traces(

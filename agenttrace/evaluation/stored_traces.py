@@ -33,7 +33,7 @@ from agenttrace.scoring.checks import checked_scorers
 from agenttrace.scoring.isolation import Interrupted
 from agenttrace.scoring.score_options import options_of, versions_of
 from agenttrace.store import SQLiteStore, open_store
-from agenttrace.store.bulk_scores import BY, replace_scores, same_word, scores_by_id, traces_by_id
+from agenttrace.store.bulk_scores import BY, SameScore, replace_scores, scores_by_id, traces_by_id
 from agenttrace.store.searched import reads_of
 from agenttrace.tracing.capture import Capture
 
@@ -58,6 +58,8 @@ class Part(NamedTuple):
     """What became of some traces: their new scores; how many were there, how many needed no new one."""
 
     rows: list[ScoreRow]
+    roots: dict[str, str]
+    """The ids of the root spans of the traces that were scored, by the ids of the traces."""
     traces: int
     unchanged: int
 
@@ -107,11 +109,12 @@ def score_traces(
     """Score the traces that match, the newest first, and keep the scores beside their spans.
 
     A trace has one score of each scorer with the same name, options and version (a judge's model is an
-    option): where it is there, it is not made again, unless it is errored or with `again`, which replaces
-    it. So what was interrupted goes on when it is called again. Each trace is scored as an example without
-    expectations, made of its input, output and calls. `processes` is how many work, by default one a core; a
-    store in memory is scored in this one. `concurrency` traces are scored at a time in each. Little is held
-    in memory.
+    option), whether it was made here, for a rule, or by an online evaluation of the trace's root span: where
+    it is there, it is not made again, unless it is errored or with `again`, which replaces it. Scores of runs
+    and what people said stay as they are. So what was interrupted goes on when it is called again. Each trace
+    is scored as an example without expectations, made of its input, output and calls. `processes` is how many
+    work, by default one a core; a store in memory is scored in this one. `concurrency` traces are scored at a
+    time in each. Little is held in memory.
 
     Raises:
         ConfigError, ScorerError, ExpectationError: the scorers cannot be used, or not without an expectation.
@@ -130,7 +133,7 @@ def score_traces(
     done = _here(store, work, first, parts) if alone else _on_processes(store, work, first, parts, processes)
     try:
         for part in done:
-            replace_scores(store, part.rows)
+            replace_scores(store, part.rows, part.roots)
             scored.add(part)
             progress(scored)
     except Interrupted:
@@ -191,9 +194,11 @@ def _work_of(work: bytes) -> Work:
 
 def scored_part(store: Store, work: Work, ids: Sequence[str]) -> Part:
     """Score those of these traces that have no such score yet; nothing is written."""
-    before = {} if work.again else scores_by_id(store, ids, SCORED_BY)
+    before = {} if work.again else scores_by_id(store, ids)
     marks = {scorer.name: _marks(scorer) for scorer in work.scorers}
-    word_of = {name: same_word(_marked(Score.of(name, 0.0, 0.0), mark)) for name, mark in marks.items()}
+    like = {name: _marked(Score.of(name, 0.0, 0.0), mark) for name, mark in marks.items()}
+    roots: dict[str, str] = {}
+    same = SameScore(roots)
     rows: list[ScoreRow] = []
     traces = unchanged = 0
     by_example: dict[str, Trace] = {}
@@ -201,8 +206,14 @@ def scored_part(store: Store, work: Work, ids: Sequence[str]) -> Part:
     examples: list[Example] = []
     for trace in traces_by_id(store, ids):
         traces += 1
-        words = {same_word(score) for score in before.get(trace.trace_id, ()) if score.outcome != "errored"}
-        missing = tuple(scorer for scorer in work.scorers if word_of[scorer.name] not in words)
+        if trace.root is not None:
+            roots[trace.trace_id] = trace.root.span_id
+        there = {same(row) for row in before.get(trace.trace_id, ()) if row.score.outcome != "errored"}
+        missing = tuple(
+            scorer
+            for scorer in work.scorers
+            if same(ScoreRow(trace.trace_id, None, like[scorer.name])) not in there
+        )
         unchanged += not missing
         if missing:
             example = example_from_trace(trace, outputs=True)
@@ -216,7 +227,7 @@ def scored_part(store: Store, work: Work, ids: Sequence[str]) -> Part:
             for scorer, score in _scores_of(result, wanted[result.example.example_id]):
                 marked = redaction.score(_marked(score, marks[scorer.name]))
                 rows.append(ScoreRow(result.trace_id, None, marked))
-    return Part(rows, traces, unchanged)
+    return Part(rows, roots, traces, unchanged)
 
 
 def _scores_of(result: ScoringResult, scorers: Sequence[Scorer]) -> list[tuple[Scorer, Score]]:

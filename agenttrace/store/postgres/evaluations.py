@@ -154,15 +154,20 @@ def scores(db: Any, trace_id: str) -> list[tuple[str | None, Score]]:
     return [(span_id, score_of(row)) for span_id, *row in rows]
 
 
-def replace_scores(db: Any, rows: Sequence[ScoreRow], same: Callable[[Score], Any]) -> None:
+def replace_scores(db: Any, rows: Sequence[ScoreRow], same: Callable[[ScoreRow], Any]) -> None:
     """Store scores of traces; those of no run for which `same` is equal go."""
-    new = {(row.trace_id, same(row.score)) for row in rows}
+    new = set(map(same, rows))
     ids = [row.trace_id for row in rows]
     stored = db.execute(
-        f"SELECT id, trace_id, {SCORE_COLUMNS} FROM scores WHERE run_id IS NULL AND trace_id = ANY(%s)",
+        f"SELECT id, trace_id, span_id, {SCORE_COLUMNS} FROM scores"
+        " WHERE run_id IS NULL AND trace_id = ANY(%s)",
         (ids,),
     )
-    gone = [number for number, trace_id, *row in stored if (trace_id, same(score_of(row))) in new]
+    gone = [
+        number
+        for number, trace_id, span_id, *row in stored
+        if same(ScoreRow(trace_id, span_id, score_of(row))) in new
+    ]
     db.execute("DELETE FROM scores WHERE id = ANY(%s)", (gone,))
     keep_scores(db, rows)
 
