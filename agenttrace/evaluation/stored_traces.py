@@ -11,14 +11,14 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from agenttrace.core.batch import ScoreRow
 from agenttrace.core.changed import changed
 from agenttrace.core.errors import StoreError
 from agenttrace.core.example import Example
-from agenttrace.core.protocols import Scorer, Store
+from agenttrace.core.protocols import KeepsWatch, Scorer, Store, optional
 from agenttrace.core.query import Query
 from agenttrace.core.report import ScoringResult
 from agenttrace.core.score import Score
@@ -31,7 +31,7 @@ from agenttrace.evaluation.worker_run import packed
 from agenttrace.redaction import Redaction
 from agenttrace.scoring.checks import checked_scorers
 from agenttrace.scoring.isolation import Interrupted
-from agenttrace.scoring.score_options import options_of, versions_of
+from agenttrace.scoring.score_options import option_changes, options_of, versions_of
 from agenttrace.store import SQLiteStore, open_store
 from agenttrace.store.bulk_scores import BY, SameScore, replace_scores, scores_by_id, traces_by_id
 from agenttrace.store.searched import reads_of
@@ -42,6 +42,9 @@ SCORED_BY = "eval traces"
 
 PART = 200
 """Traces that a process scores at once; their scores are written in one transaction."""
+
+_NEWEST = 50
+"""Stored scores of a scorer's name whose options are compared with its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +69,18 @@ class Part(NamedTuple):
 
 @dataclass(slots=True)
 class Scored:
-    """What `score_traces` did so far: traces looked at, those that needed no new score, outcomes."""
+    """What `score_traces` did so far: traces looked at, those that needed no new score, outcomes.
+
+    `errors` has by scorer the id of the first trace with an errored score, and why it is. `other_options` has
+    by scorer in what its options differ from those of scores of its name that the store has.
+    """
 
     traces: int = 0
     unchanged: int = 0
     outcomes: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     sums: Counter[str] = field(default_factory=Counter)
+    errors: dict[str, tuple[str, str]] = field(default_factory=dict)
+    other_options: dict[str, list[str]] = field(default_factory=dict)
 
     def add(self, part: Part) -> None:
         """Count a part."""
@@ -79,6 +88,8 @@ class Scored:
         self.unchanged += part.unchanged
         for row in part.rows:
             self.outcomes[row.score.name][row.score.outcome] += 1
+            if row.score.outcome == "errored":
+                self.errors.setdefault(row.score.name, (row.trace_id or "", row.score.error or ""))
             if row.score.value is not None:
                 self.sums[row.score.name] += row.score.value  # type: ignore[assignment] # floats add up, too
 
@@ -128,6 +139,7 @@ def score_traces(
     if first is None:
         return scored
     _check(work, store, first)
+    scored.other_options = _other_options(store, work.scorers)
     processes = (os.cpu_count() or 1) if processes is None else processes
     alone = processes == 1 or len(first) < PART or not isinstance(store, SQLiteStore)
     done = _here(store, work, first, parts) if alone else _on_processes(store, work, first, parts, processes)
@@ -146,6 +158,22 @@ def _check(work: Work, store: Store, ids: Sequence[str]) -> None:
     trace = next(iter(traces_by_id(store, ids[:1])), None)
     if trace is not None:
         check_needs([example_from_trace(trace, outputs=True)], lambda _: work.scorers)
+
+
+def _other_options(store: Store, scorers: Sequence[Scorer]) -> dict[str, list[str]]:
+    """Of each scorer in what its options differ from those of the newest stored scores of its name."""
+    changes: dict[str, list[str]] = {}
+    watch = optional(store, KeepsWatch)
+    if watch is None:
+        return changes
+    for scorer in scorers:
+        newest = watch.stored_scores(name=scorer.name, limit=_NEWEST)
+        ids = dict.fromkeys(one.trace_id for one in newest if one.trace_id is not None and one.run_id is None)
+        own = Redaction().score(_marked(Score.of(scorer.name, 0.0, 0.0), _marks(scorer))).options
+        for row in chain.from_iterable(scores_by_id(store, list(ids)).values()):
+            if row.score.name == scorer.name and (difference := option_changes(row.score.options, own)):
+                changes.setdefault(scorer.name, difference)
+    return changes
 
 
 def _here(store: Store, work: Work, first: list[str], parts: Iterator[list[str]]) -> Iterator[Part]:
