@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import time
 from collections.abc import Callable
@@ -75,7 +76,7 @@ def eval_traces(
             say_that_none_match(source, reads, query)
     _say_other_options(scored)
     if scored.traces or as_json:
-        _show(scored, as_json)
+        _show(scored, as_json, store)
     return 2 if not scored.traces or scored.count("errored") else 1 if scored.count("failed") else 0
 
 
@@ -98,12 +99,13 @@ def _say_other_options(scored: Scored) -> None:
         difference = safe_line("; ".join(changes), 400)
         click.echo(
             f"{safe_line(name)}: the store has scores of this name with other options ({difference}); lists "
-            "and means count them together. A name of its own keeps them apart: --scorer 'NAME:OPT=VAL,name=…'",
+            "and means count them together. A name of its own keeps them apart: --scorer "
+            "'NAME:OPT=VAL,name=…'",
             err=True,
         )
 
 
-def _show(scored: Scored, as_json: bool) -> None:
+def _show(scored: Scored, as_json: bool, store: str | None) -> None:
     outcomes = ("passed", "failed", "skipped", "errored")
     names = list(scored.outcomes)
     counts = {name: {word: scored.outcomes[name][word] for word in outcomes} for name in names}
@@ -120,12 +122,12 @@ def _show(scored: Scored, as_json: bool) -> None:
     columns.append(("MEAN", ["-" if mean is None else number(mean) for mean in means]))
     if names:
         show_table(columns)
-    _show_errors(scored)
+    _show_errors(scored, store)
     line = f"{scored.traces:,} traces"
     click.echo(f"{line}, {scored.unchanged:,} of them had these scores" if scored.unchanged else line)
 
 
-def _show_errors(scored: Scored) -> None:
+def _show_errors(scored: Scored, store: str | None) -> None:
     """Why scores are errored: of each scorer the first reason, and what to do."""
     for name, (trace_id, why) in scored.errors.items():
         others = scored.outcomes[name]["errored"] - 1
@@ -135,7 +137,8 @@ def _show_errors(scored: Scored) -> None:
         )
     if scored.errors:
         trace_id = next(iter(scored.errors.values()))[0]
+        where = "" if store is None else f" --store {shlex.quote(store)}"
         click.echo(
-            f"mend that and run the same again: what is errored is scored anew; {own_command()} traces show "
-            f"{trace_id[:12]} shows the first one"
+            "mend that and run the same again: what is errored is scored anew; the first one is shown by: "
+            f"{own_command()} traces show {trace_id[:12]}{where}"
         )
