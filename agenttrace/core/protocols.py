@@ -430,8 +430,8 @@ class ReadsRootInputs(Protocol):
 class ReplacesScores(Protocol):
     """Optional hook of a store: puts scores in the place of earlier ones. Else they come beside them."""
 
-    def replace_scores(self, rows: Sequence[ScoreRow], same: Callable[[Score], Any]) -> None:
-        """Store scores of whole traces; of those of one trace for which `same` is equal only the newest stay.
+    def replace_scores(self, rows: Sequence[ScoreRow], same: Callable[[ScoreRow], Any]) -> None:
+        """Store scores of whole traces; of those for which `same` is equal only the newest stay.
 
         Those of runs are left alone.
 

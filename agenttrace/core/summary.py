@@ -91,5 +91,7 @@ class KeepsResults(Protocol):
     def add_results(self, report: EvaluationReport, places: Sequence[int], *, anew: bool) -> None:
         """Keep the results of `report` beside those of the same run that are there, each at its place.
 
-        `anew`: in place of those that are there. `write_report` replaces them all when the run is over.
+        The report's duration and metadata replace those of the run: they say how many results there are not
+        yet. `anew`: in place of the results that are there. `write_report` replaces them all when the run is
+        over.
         """

@@ -7,7 +7,7 @@ import logging
 import math
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -319,10 +319,11 @@ class Engine:
         """What was spent of the budget, for the report's metadata; empty without one."""
         return {} if self.spending is None else self.spending.about()
 
-    @property
-    def missing(self) -> int:
-        """How many results there are not, of those that were asked for."""
-        return len(self.examples) * self.trials if self._schedule is None else len(self._schedule.missing())
+    def missing(self, stored: Collection[Place] | None = None) -> int:
+        """How many results there are not, of those that were asked for; see `Schedule.missing`."""
+        if self._schedule is None:
+            return len(self.examples) * self.trials
+        return len(self._schedule.missing(stored))
 
 
 def why_not_comparable(example: Example, trace: Trace | None, function_name: str) -> str | None:

@@ -15,12 +15,14 @@ from agenttrace.core.protocols import Store
 from agenttrace.core.report import ScoringResult
 from agenttrace.core.text import short_line
 from agenttrace.evaluation.schedule import Place
+from agenttrace.matching.explain import excerpts
 from agenttrace.process.said_once import SaidOnce
 from agenttrace.redaction import Redaction
 from agenttrace.runs.record import prints_of
 from agenttrace.runs.reference import find_run
 from agenttrace.runs.storage import redacted_facts
 from agenttrace.scoring.redacted import redacted_example
+from agenttrace.scoring.score_options import option_changes
 
 _warnings = SaidOnce()
 
@@ -106,16 +108,60 @@ def _check_same(run: Mapping[str, Any], facts: Mapping[str, Any], model: str | N
     now: Mapping[str, Any] = {**facts, "model": model}
     for name, words in {**_SAME, "model": "the model"}.items():
         if clean(jsonable(before.get(name))) != clean(jsonable(now.get(name))):
-            run_id = run["run_id"][:8]
-            values = [short_line(str(facts.get(name)), 80) for facts in (before, now)]
+            difference = _difference(name, before.get(name), now.get(name))
             raise ConfigError(
-                f"run {run_id} cannot be resumed: {words} changed since ({', now '.join(values)}), "
+                f"run {run['run_id'][:8]} cannot be resumed: {words} changed since{difference}, "
                 "and its results would be of two evaluations; start a new run"
             )
     git = before.get("git"), now.get("git")
     if git[0] != git[1]:
         text = f"run {run['run_id'][:8]} began at git {git[0]}, and goes on at {git[1]}"
         _warnings.warn(text, text)
+
+
+def _difference(name: str, before: Any, now: Any) -> str:
+    """What differs, in brackets. Of a file there are only hashes, which say nothing."""
+    if name == "code":
+        return ""
+    if name == "scorers":
+        return f" ({'; '.join(_scorer_changes(_numbered(before), _numbered(now)))})"
+    return f" ({_change(before, now)})"
+
+
+def _change(before: Any, now: Any) -> str:
+    one, other = ("none" if value is None else short_line(str(value), 1_000) for value in (before, now))
+    return " → ".join(excerpts(one, other, 100))
+
+
+_Scorers = Mapping[tuple[str, int], Mapping[str, Any]]
+"""The scorers of a run as its metadata have them, by name; those of one name are numbered."""
+
+
+def _numbered(scorers: Any) -> _Scorers:
+    counts: Counter[str] = Counter()
+    numbered = {}
+    for scorer in scorers or ():
+        name = str(scorer["name"])
+        numbered[name, counts[name]] = scorer
+        counts[name] += 1
+    return numbered
+
+
+def _scorer_changes(before: _Scorers, now: _Scorers) -> Iterator[str]:
+    """Which scorers came and went, and what of each other one is not as it was."""
+    for key, scorer in now.items():
+        earlier = before.get(key)
+        if earlier is None:
+            yield f"{key[0]} is new"
+            continue
+        facts = [word for word in ("class", "version") if earlier.get(word) != scorer.get(word)]
+        changes = [f"{word}: {_change(earlier.get(word), scorer.get(word))}" for word in facts]
+        changes += option_changes(earlier.get("options", {}), scorer.get("options", {}))
+        if changes:
+            yield f"{key[0]}: {', '.join(changes)}"
+    yield from (f"{name} is gone" for name, number in before if (name, number) not in now)
+    if list(before) != list(now) and set(before) == set(now):
+        yield "their order"
 
 
 def _positions(metadata: Mapping[str, Any], facts: Mapping[str, Any], redaction: Redaction) -> dict[int, int]:

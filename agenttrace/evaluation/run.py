@@ -187,15 +187,15 @@ class Evaluation:
         store = self.store
         if store is None or optional(store, KeepsResults) is None:
             return nullcontext()
-        written: list[bool] = []
+        written: set[Place] = set()
 
         def write(results: Mapping[Place, ScoringResult]) -> None:
-            report = self.header.report(self.engine, results=(), interrupted=True)
-            everything = results if written else {**self.engine.earlier, **results}
+            anew = not written
+            everything = {**self.engine.earlier, **results} if anew else results
+            written.update(everything)
+            report = self.header.report(self.engine, stored=written, interrupted=True)
             places = {at[0] * self.engine.trials + at[1]: result for at, result in everything.items()}
-            facts = self._facts()
-            keep_results(report, places, store, self.redaction, self.tracer, facts, anew=not written)
-            written.append(True)
+            keep_results(report, places, store, self.redaction, self.tracer, self._facts(), anew=anew)
 
         stream = ResultStream(write)
         self.engine.on_result = stream.add

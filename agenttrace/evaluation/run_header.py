@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -83,12 +83,16 @@ class RunHeader:
         return header, earlier.results
 
     def report(
-        self, engine: Engine, results: tuple[ScoringResult, ...] | None = None, **more: Any
+        self, engine: Engine, stored: Collection[Place] | None = None, **more: Any
     ) -> EvaluationReport:
-        """Return a report of the results so far, or of these."""
-        results = engine.results() if results is None else results
-        if engine.missing:
-            more["not_run"] = engine.missing
+        """Return a report of the results so far.
+
+        With `stored` it is that of a run which lasts and of which these results are in the store, without
+        results: whenever the process dies, what is not among them counts as not run.
+        """
+        results = engine.results() if stored is None else ()
+        if missing := engine.missing(stored):
+            more["not_run"] = missing
         return EvaluationReport(
             results=results if self.places is None else as_trials(results, self.places),
             name=self.name or _run_name(self.started_ns),

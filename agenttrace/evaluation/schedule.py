@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from agenttrace.core.report import ScoringResult
 from agenttrace.evaluation.budget import Spending
@@ -95,16 +95,23 @@ class Schedule:
             else:
                 self._next.append((position, trial + 1))
 
-    def missing(self) -> list[Place]:
-        """The places that have no result; of trials that follow one after the other, the next one each."""
-        results = self.results.copy()
+    def missing(self, stored: Collection[Place] | None = None) -> list[Place]:
+        """The places that have no result; of trials that follow one after the other, the next one each.
+
+        `stored` are the places whose results are stored: then those are missing that would have none if the
+        process died now.
+        """
+        present = list(self.results)
+        results = present if stored is None else stored
         if self._settled is None:
             places = [
                 (position, trial) for position in range(self._examples) for trial in range(self._trials)
             ]
-            return [place for place in places if place not in results]
-        done = Counter(position for position, _ in results)
-        return [(position, done[position]) for position in list(self._open)]
+            there = set(results)
+            return [place for place in places if place not in there]
+        done, ran = (Counter(position for position, _ in some) for some in (results, present))
+        positions = (at for at in range(self._examples) if at in self._open or done[at] < ran[at])
+        return [(position, done[position]) for position in positions]
 
     @property
     def why_ended(self) -> str | None:

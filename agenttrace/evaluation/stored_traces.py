@@ -11,14 +11,14 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from agenttrace.core.batch import ScoreRow
 from agenttrace.core.changed import changed
 from agenttrace.core.errors import StoreError
 from agenttrace.core.example import Example
-from agenttrace.core.protocols import Scorer, Store
+from agenttrace.core.protocols import KeepsWatch, Scorer, Store, optional
 from agenttrace.core.query import Query
 from agenttrace.core.report import ScoringResult
 from agenttrace.core.score import Score
@@ -31,9 +31,9 @@ from agenttrace.evaluation.worker_run import packed
 from agenttrace.redaction import Redaction
 from agenttrace.scoring.checks import checked_scorers
 from agenttrace.scoring.isolation import Interrupted
-from agenttrace.scoring.score_options import options_of, versions_of
+from agenttrace.scoring.score_options import option_changes, options_of, versions_of
 from agenttrace.store import SQLiteStore, open_store
-from agenttrace.store.bulk_scores import BY, replace_scores, same_word, scores_by_id, traces_by_id
+from agenttrace.store.bulk_scores import BY, SameScore, replace_scores, scores_by_id, traces_by_id
 from agenttrace.store.searched import reads_of
 from agenttrace.tracing.capture import Capture
 
@@ -42,6 +42,9 @@ SCORED_BY = "eval traces"
 
 PART = 200
 """Traces that a process scores at once; their scores are written in one transaction."""
+
+_NEWEST = 50
+"""Stored scores of a scorer's name whose options are compared with its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +61,26 @@ class Part(NamedTuple):
     """What became of some traces: their new scores; how many were there, how many needed no new one."""
 
     rows: list[ScoreRow]
+    roots: dict[str, str]
+    """The ids of the root spans of the traces that were scored, by the ids of the traces."""
     traces: int
     unchanged: int
 
 
 @dataclass(slots=True)
 class Scored:
-    """What `score_traces` did so far: traces looked at, those that needed no new score, outcomes."""
+    """What `score_traces` did so far: traces looked at, those that needed no new score, outcomes.
+
+    `errors` has by scorer the id of the first trace with an errored score, and why it is. `other_options` has
+    by scorer in what its options differ from those of scores of its name that the store has.
+    """
 
     traces: int = 0
     unchanged: int = 0
     outcomes: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     sums: Counter[str] = field(default_factory=Counter)
+    errors: dict[str, tuple[str, str]] = field(default_factory=dict)
+    other_options: dict[str, list[str]] = field(default_factory=dict)
 
     def add(self, part: Part) -> None:
         """Count a part."""
@@ -77,6 +88,8 @@ class Scored:
         self.unchanged += part.unchanged
         for row in part.rows:
             self.outcomes[row.score.name][row.score.outcome] += 1
+            if row.score.outcome == "errored":
+                self.errors.setdefault(row.score.name, (row.trace_id or "", row.score.error or ""))
             if row.score.value is not None:
                 self.sums[row.score.name] += row.score.value  # type: ignore[assignment] # floats add up, too
 
@@ -107,11 +120,12 @@ def score_traces(
     """Score the traces that match, the newest first, and keep the scores beside their spans.
 
     A trace has one score of each scorer with the same name, options and version (a judge's model is an
-    option): where it is there, it is not made again, unless it is errored or with `again`, which replaces
-    it. So what was interrupted goes on when it is called again. Each trace is scored as an example without
-    expectations, made of its input, output and calls. `processes` is how many work, by default one a core; a
-    store in memory is scored in this one. `concurrency` traces are scored at a time in each. Little is held
-    in memory.
+    option), whether it was made here, for a rule, or by an online evaluation of the trace's root span: where
+    it is there, it is not made again, unless it is errored or with `again`, which replaces it. Scores of runs
+    and what people said stay as they are. So what was interrupted goes on when it is called again. Each trace
+    is scored as an example without expectations, made of its input, output and calls. `processes` is how many
+    work, by default one a core; a store in memory is scored in this one. `concurrency` traces are scored at a
+    time in each. Little is held in memory.
 
     Raises:
         ConfigError, ScorerError, ExpectationError: the scorers cannot be used, or not without an expectation.
@@ -125,12 +139,13 @@ def score_traces(
     if first is None:
         return scored
     _check(work, store, first)
+    scored.other_options = _other_options(store, work.scorers)
     processes = (os.cpu_count() or 1) if processes is None else processes
     alone = processes == 1 or len(first) < PART or not isinstance(store, SQLiteStore)
     done = _here(store, work, first, parts) if alone else _on_processes(store, work, first, parts, processes)
     try:
         for part in done:
-            replace_scores(store, part.rows)
+            replace_scores(store, part.rows, part.roots)
             scored.add(part)
             progress(scored)
     except Interrupted:
@@ -143,6 +158,22 @@ def _check(work: Work, store: Store, ids: Sequence[str]) -> None:
     trace = next(iter(traces_by_id(store, ids[:1])), None)
     if trace is not None:
         check_needs([example_from_trace(trace, outputs=True)], lambda _: work.scorers)
+
+
+def _other_options(store: Store, scorers: Sequence[Scorer]) -> dict[str, list[str]]:
+    """Of each scorer in what its options differ from those of the newest stored scores of its name."""
+    changes: dict[str, list[str]] = {}
+    watch = optional(store, KeepsWatch)
+    if watch is None:
+        return changes
+    for scorer in scorers:
+        newest = watch.stored_scores(name=scorer.name, limit=_NEWEST)
+        ids = dict.fromkeys(one.trace_id for one in newest if one.trace_id is not None and one.run_id is None)
+        own = Redaction().score(_marked(Score.of(scorer.name, 0.0, 0.0), _marks(scorer))).options
+        for row in chain.from_iterable(scores_by_id(store, list(ids)).values()):
+            if row.score.name == scorer.name and (difference := option_changes(row.score.options, own)):
+                changes.setdefault(scorer.name, difference)
+    return changes
 
 
 def _here(store: Store, work: Work, first: list[str], parts: Iterator[list[str]]) -> Iterator[Part]:
@@ -191,9 +222,11 @@ def _work_of(work: bytes) -> Work:
 
 def scored_part(store: Store, work: Work, ids: Sequence[str]) -> Part:
     """Score those of these traces that have no such score yet; nothing is written."""
-    before = {} if work.again else scores_by_id(store, ids, SCORED_BY)
+    before = {} if work.again else scores_by_id(store, ids)
     marks = {scorer.name: _marks(scorer) for scorer in work.scorers}
-    word_of = {name: same_word(_marked(Score.of(name, 0.0, 0.0), mark)) for name, mark in marks.items()}
+    like = {name: _marked(Score.of(name, 0.0, 0.0), mark) for name, mark in marks.items()}
+    roots: dict[str, str] = {}
+    same = SameScore(roots)
     rows: list[ScoreRow] = []
     traces = unchanged = 0
     by_example: dict[str, Trace] = {}
@@ -201,8 +234,14 @@ def scored_part(store: Store, work: Work, ids: Sequence[str]) -> Part:
     examples: list[Example] = []
     for trace in traces_by_id(store, ids):
         traces += 1
-        words = {same_word(score) for score in before.get(trace.trace_id, ()) if score.outcome != "errored"}
-        missing = tuple(scorer for scorer in work.scorers if word_of[scorer.name] not in words)
+        if trace.root is not None:
+            roots[trace.trace_id] = trace.root.span_id
+        there = {same(row) for row in before.get(trace.trace_id, ()) if row.score.outcome != "errored"}
+        missing = tuple(
+            scorer
+            for scorer in work.scorers
+            if same(ScoreRow(trace.trace_id, None, like[scorer.name])) not in there
+        )
         unchanged += not missing
         if missing:
             example = example_from_trace(trace, outputs=True)
@@ -216,7 +255,7 @@ def scored_part(store: Store, work: Work, ids: Sequence[str]) -> Part:
             for scorer, score in _scores_of(result, wanted[result.example.example_id]):
                 marked = redaction.score(_marked(score, marks[scorer.name]))
                 rows.append(ScoreRow(result.trace_id, None, marked))
-    return Part(rows, traces, unchanged)
+    return Part(rows, roots, traces, unchanged)
 
 
 def _scores_of(result: ScoringResult, scorers: Sequence[Scorer]) -> list[tuple[Scorer, Score]]:

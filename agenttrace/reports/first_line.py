@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from agenttrace.core.report import EvaluationReport, ScoringResult
@@ -19,7 +19,8 @@ _SHOWN_NAMES = 3
 def failure_line(report: EvaluationReport) -> str:
     """What went wrong on one line, for lists of failed tests.
 
-    A requirement that is not met comes first; then how many failed, which ones, the first reason.
+    A requirement that is not met comes first; then how many failed, which ones, and why. Where they did for
+    several reasons, the first one stands with its own.
     """
     rest = _failure_line(report)
     judged = all(result.outcome in ("passed", "failed") for result in report.results)
@@ -51,9 +52,19 @@ def _failure_line(report: EvaluationReport) -> str:
         return f"{label(bad[0])}: {share}: {why(group[0])}"
     counts = " and ".join(not_passed(report))
     labels = [label(trials[0]) for trials in trials_together(bad)]
+    if len({why(result) for result in bad}) > 1:
+        return f"{counts} of {len(report)}: {labels[0]}: {why(bad[0])}{_others(labels[1:])}"
     names = ", ".join(labels[:_SHOWN_NAMES])
     more = f", … {len(labels) - _SHOWN_NAMES} more" if len(labels) > _SHOWN_NAMES else ""
     return ": ".join(filter(None, (f"{counts} of {len(report)}", names + more, why(bad[0]))))
+
+
+def _others(labels: Sequence[str]) -> str:
+    """`` (and 2 more: beta, gamma)``: the reason before it is not theirs."""
+    if not labels:
+        return ""
+    names = ", ".join([*labels[:_SHOWN_NAMES], *(["…"] if len(labels) > _SHOWN_NAMES else [])])
+    return f" (and {len(labels)} more: {names})"
 
 
 def label(result: ScoringResult) -> str:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from typing import Any
 
 from agenttrace.core.example import Example
-from agenttrace.core.jsonable import jsonable
+from agenttrace.core.jsonable import clean, jsonable, to_json
 from agenttrace.core.protocols import Scorer, name_of_model
+from agenttrace.matching.explain import excerpts
 from agenttrace.scoring.scorer_options import ABSENT, option_value
 from agenttrace.scoring.scorer_options import options_of as class_options
 from agenttrace.version import __version__
 
 _LENGTH = 500
+_SHOWN = 60
+"""Characters of an option in a message."""
 
 
 def options_of(scorer: Scorer) -> dict[str, Any]:
@@ -22,6 +26,20 @@ def options_of(scorer: Scorer) -> dict[str, Any]:
         for name, default in class_options(type(scorer))
         if (value := option_value(scorer, name)) is not default and not _equal(value, default)
     }
+
+
+def option_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Where two scorers' options (`options_of`) differ: ``calls: 1 → 2``. Long values begin near that."""
+    pairs = {name: [_text(options, name) for options in (before, now)] for name in {**before, **now}}
+    return [
+        f"{name}: {' → '.join(excerpts(one, other, _SHOWN))}"
+        for name, (one, other) in pairs.items()
+        if one != other
+    ]
+
+
+def _text(options: Mapping[str, Any], name: str) -> str:
+    return to_json(clean(jsonable(options[name]))) if name in options else "the default"
 
 
 def version_of(scorer: Scorer) -> str | None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from agenttrace.core.annotation import is_word
 from agenttrace.core.batch import ScoreRow
 from agenttrace.core.jsonable import clean, jsonable, to_json
 from agenttrace.core.protocols import ReplacesScores, Store, optional
-from agenttrace.core.score import Score
 from agenttrace.core.trace import Trace
 from agenttrace.store.evaluation_writes import keep_scores
 from agenttrace.store.rows import SCORE_COLUMNS, score_of
@@ -20,6 +21,9 @@ from agenttrace.store.trace_stream import traces_of
 BY = "scored_by"
 """The key of a score's metadata that says what made it, where it is neither a run's nor an online one."""
 
+RULE = "rule"
+"""The key of a score's metadata that names the rule that asked for it."""
+
 
 def traces_by_id(store: Store, ids: Sequence[str]) -> Iterator[Trace]:
     """The traces of these ids that are there, in parts where the store can."""
@@ -28,60 +32,78 @@ def traces_by_id(store: Store, ids: Sequence[str]) -> Iterator[Trace]:
     return (trace for trace_id in ids if (trace := store.trace(trace_id)) is not None)
 
 
-def same_word(score: Score) -> tuple[Any, ...]:
-    """Equal for two scores of one scorer with the same options (a judge's model is one) and version."""
-    options = to_json(clean(jsonable(dict(score.options))))
-    return score.name, score.metadata.get(BY), options, score.metadata.get("scorer_version")
+@dataclass(frozen=True, slots=True)
+class SameScore:
+    """Tells which scores say the same of a trace: those of one scorer with the same options and version.
+
+    A judge's model is an option. A score is of a trace where bulk scoring or a rule made it, and where it is
+    on the trace's root span, whose id `roots` has by the trace's id: online evaluation puts it there. A
+    person's word is equal to nothing else.
+    """
+
+    roots: Mapping[str, str]
+
+    def __call__(self, row: ScoreRow) -> tuple[Any, ...]:
+        """A key that is equal for scores that say the same."""
+        trace_id, span_id, score = row
+        if is_word(score):
+            return trace_id, span_id, "annotation", str(score.metadata["annotation"])
+        is_on_root = span_id is not None and span_id == self.roots.get(trace_id or "")
+        place = "trace" if is_on_root or _is_marked(row) else span_id
+        options = to_json(clean(jsonable(dict(score.options))))
+        return trace_id, place, score.name, options, score.metadata.get("scorer_version")
 
 
-def scores_by_id(store: Store, ids: Sequence[str], by: str) -> Mapping[str, Sequence[Score]]:
-    """The scores that `by` made of each of these traces."""
-    scores: dict[str, list[Score]] = defaultdict(list)
+def _is_marked(row: ScoreRow) -> bool:
+    return row.span_id is None and (BY in row.score.metadata or RULE in row.score.metadata)
+
+
+def scores_by_id(store: Store, ids: Sequence[str]) -> Mapping[str, Sequence[ScoreRow]]:
+    """The scores of each of these traces that were made of stored traces or online, not in a run."""
+    scores: dict[str, list[ScoreRow]] = defaultdict(list)
     if isinstance(store, SQLiteStore):
-        nothing: list[tuple[str, Score]] = []
-        pairs = store._read(lambda db: _scores(db, ids), nothing)
+        nothing: list[ScoreRow] = []
+        rows = store._read(lambda db: [row for _, row in _numbered_scores(db, ids)], nothing)
     else:
-        pairs = [(trace_id, score) for trace_id in ids for _, score in store.scores(trace_id)]
-    for trace_id, score in pairs:
-        if score.metadata.get(BY) == by:
-            scores[trace_id].append(score)
+        rows = [ScoreRow(trace_id, *one) for trace_id in ids for one in store.scores(trace_id)]
+    for row in rows:
+        if row.trace_id is not None and (row.span_id is not None or _is_marked(row)):
+            scores[row.trace_id].append(row)
     return scores
 
 
-def replace_scores(store: Store, rows: Sequence[ScoreRow]) -> None:
-    """Store scores of whole traces; of each scorer as it is (`same_word`) only the newest stays.
+def replace_scores(store: Store, rows: Sequence[ScoreRow], roots: Mapping[str, str]) -> None:
+    """Store scores of whole traces; of each scorer as it is (`SameScore`) only the newest stays.
+
+    `roots` are the ids of the traces' root spans, by the ids of the traces.
 
     Raises:
         StoreError: the store cannot be written.
     """
+    same = SameScore(roots)
     if not isinstance(store, SQLiteStore):
         own = optional(store, ReplacesScores)
         if own is None:
             store.write_scores(rows)
         else:
-            own.replace_scores(rows, same_word)
+            own.replace_scores(rows, same)
         return
 
     def replace(db: sqlite3.Connection, _: object) -> None:
-        new = {(row.trace_id, same_word(row.score)) for row in rows}
+        new = set(map(same, rows))
         ids = [row.trace_id for row in rows if row.trace_id is not None]
-        old = _numbered_scores(db, ids)
-        gone = [(number,) for number, trace_id, score in old if (trace_id, same_word(score)) in new]
+        gone = [(number,) for number, row in _numbered_scores(db, ids) if same(row) in new]
         db.executemany("DELETE FROM scores WHERE id = ?", gone)
         keep_scores(db, rows)
 
     store._must_write(replace)
 
 
-def _scores(db: sqlite3.Connection, ids: Sequence[str]) -> list[tuple[str, Score]]:
-    return [(trace_id, score) for _, trace_id, score in _numbered_scores(db, ids)]
-
-
-def _numbered_scores(db: sqlite3.Connection, ids: Sequence[str]) -> list[tuple[int, str, Score]]:
+def _numbered_scores(db: sqlite3.Connection, ids: Sequence[str]) -> list[tuple[int, ScoreRow]]:
     """The scores of traces that are of no run, with their numbers."""
     rows = db.execute(
-        f"SELECT id, trace_id, {SCORE_COLUMNS} FROM scores WHERE run_id IS NULL"  # noqa: S608 - names of ours
+        f"SELECT id, trace_id, span_id, {SCORE_COLUMNS} FROM scores WHERE run_id IS NULL"  # noqa: S608 - names of ours
         " AND trace_id IN (SELECT value FROM json_each(?))",
         (to_json(list(ids)),),
     )
-    return [(number, trace_id, score_of(row)) for number, trace_id, *row in rows]
+    return [(number, ScoreRow(trace_id, span_id, score_of(row))) for number, trace_id, span_id, *row in rows]

@@ -115,17 +115,21 @@ def _insert_run(db: sqlite3.Connection, run_id: str, report: EvaluationReport) -
             report.started_ns,
             report.duration,
             *(counts[outcome] for outcome in _COUNTED),
-            to_json(jsonable(dict(report.metadata))),
+            _metadata(report),
         ),
     )
+
+
+def _metadata(report: EvaluationReport) -> str:
+    return to_json(jsonable(dict(report.metadata)))
 
 
 def _count_results(db: sqlite3.Connection, run_id: str, report: EvaluationReport) -> None:
     counts = report.counts
     db.execute(
-        "UPDATE runs SET duration = ?, passed = passed + ?, failed = failed + ?, errored = errored + ?"
-        " WHERE run_id = ?",
-        (report.duration, *(counts[outcome] for outcome in _COUNTED), run_id),
+        "UPDATE runs SET duration = ?, passed = passed + ?, failed = failed + ?, errored = errored + ?,"
+        " metadata = ? WHERE run_id = ?",
+        (report.duration, *(counts[outcome] for outcome in _COUNTED), _metadata(report), run_id),
     )
 
 

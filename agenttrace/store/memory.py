@@ -15,7 +15,7 @@ from agenttrace.core.batch import Batch, Destination, Refusal, ScoreRow, Unsent,
 from agenttrace.core.failure import Failure, Fingerprint, State
 from agenttrace.core.pending import WorkItem
 from agenttrace.core.people import StoredScore
-from agenttrace.core.protocols import KeepsUnsent, KeepsWatch, Store
+from agenttrace.core.protocols import KeepsUnsent, KeepsWatch, ReplacesScores, Store
 from agenttrace.core.report import EvaluationReport
 from agenttrace.core.score import Score
 from agenttrace.core.span import Span
@@ -48,7 +48,7 @@ _SCORE_BYTES = 600
 _ID_DIGITS = 32
 
 
-class MemoryStore(Store, KeepsUnsent, KeepsWatch):
+class MemoryStore(Store, KeepsUnsent, KeepsWatch, ReplacesScores):
     """Keeps spans, scores, runs and datasets in memory, up to about `max_bytes` of spans.
 
     Beyond that the oldest traces go (of a single trace that is larger, its oldest spans), counted as
@@ -107,6 +107,12 @@ class MemoryStore(Store, KeepsUnsent, KeepsWatch):
     def write_scores(self, scores: Sequence[tuple[str | None, str | None, Score]]) -> None:
         """Keep scores alone, redacted, each with its trace id and span id (None: the whole trace)."""
         self.write(Batch(scores=redacted_scores(scores), send_to=self.send_to))
+
+    def replace_scores(self, rows: Sequence[ScoreRow], same: Callable[[ScoreRow], Any]) -> None:
+        with self._lock:
+            new = set(map(same, rows))
+            self._scores = deque((row for row in self._scores if same(row) not in new), maxlen=_MOST_SCORES)
+        self.write(Batch(scores=rows))
 
     def _keep(self, span: Span) -> int:
         """Keep a span; returns how many bytes it takes."""
@@ -294,8 +300,7 @@ class MemoryStore(Store, KeepsUnsent, KeepsWatch):
         """Put scores in the place of those that have a name; returns the name of the new ones."""
         earlier = {id(row) for row in self._settled.pop(names or "", ())}
         if earlier:
-            others = [row for row in self._scores if id(row) not in earlier]
-            self._scores = deque(others, maxlen=_MOST_SCORES)
+            self._scores = deque((row for row in self._scores if id(row) not in earlier), maxlen=_MOST_SCORES)
         self._keep_scores(scores)
         self._watch.note(scores, self._project_of)
         name = str(next(self._settlements))

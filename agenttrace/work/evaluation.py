@@ -27,11 +27,9 @@ from agenttrace.redaction import Redaction
 from agenttrace.scoring.apply import apply_scorer
 from agenttrace.scoring.isolation import Isolation, carried
 from agenttrace.scoring.score_options import options_of, versions_of
+from agenttrace.store.bulk_scores import RULE
 from agenttrace.store.facts import facts_of
 from agenttrace.work.rules import Rule
-
-RULE = "rule"
-"""The key of a score's metadata that names the rule that asked for it."""
 
 MOST_TRIES = 5
 """How many claimants may die at an evaluation before it has failed."""

@@ -48,6 +48,47 @@ def test_where_nothing_matches_it_says_so(store):
     assert data.return_value == 2
 
 
+BROKEN = """from agenttrace import scorer
+
+@scorer
+def fragile(output):
+    raise ValueError(f"no score for {output}")
+"""
+
+
+def test_an_errored_score_says_why_and_what_to_do(store, tmp_path, monkeypatch):
+    (tmp_path / "fragile_scorers.py").write_text(BROKEN)
+    monkeypatch.syspath_prepend(tmp_path)
+    result = run(
+        "eval", "traces", "--store", store, "--scorer", "fragile_scorers:fragile", "--scorer", "Loop"
+    )
+    (line,) = re.findall("fragile errored: .*", result.stdout)
+    assert re.fullmatch(
+        r"fragile errored: ValueError: no score for .* \(trace [0-9a-f]{12}, and 1 more\)", line
+    )
+    assert re.search(r"run the same again: .* traces show [0-9a-f]{12}", result.stdout)
+    assert "Loop errored" not in result.stdout
+    assert result.return_value == 2
+    data = run("eval", "traces", "--store", store, "--scorer", "fragile_scorers:fragile", "--json")
+    (error,) = [line["error"] for line in map(json.loads, data.stdout.splitlines()) if "error" in line]
+    assert len(error["trace_id"]) == 32
+    assert error["reason"].startswith("ValueError: no score for ")
+    assert data.return_value == 2
+
+
+def test_scores_of_one_name_with_other_options_are_said_on_stderr(store):
+    first = run("eval", "traces", "--store", store, "--scorer", "Budget:calls=1")
+    assert first.stderr == ""
+    assert run("eval", "traces", "--store", store, "--scorer", "Budget:calls=1").stderr == ""
+    other = run("eval", "traces", "--store", store, "--scorer", "Budget:calls=2", "--json")
+    assert "Budget: the store has scores of this name with other options (calls: 1 → 2)" in other.stderr
+    assert "name=" in other.stderr
+    assert all(map(json.loads, other.stdout.splitlines()))
+    named = run("eval", "traces", "--store", store, "--scorer", "Budget:calls=3,name=Budget of 3")
+    assert (named.stderr, named.return_value) == ("", 0)
+    assert "Budget of 3" in run("scores", "list", "--store", store).stdout
+
+
 def test_a_scorer_is_needed(store):
     assert "scorer" in str(run("eval", "traces", "--store", store).exception)
 

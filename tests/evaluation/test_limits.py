@@ -332,6 +332,11 @@ def test_a_schedule_gives_each_place_once_whatever_ends_first(data):
         else:
             break
     assert schedule.missing() == []
+    assert schedule.missing(stored=finished) == []
+    lost = data.draw(st.sampled_from(sorted(finished)))
+    stored = [place for place in finished if place[0] != lost[0] or place[1] < lost[1]]
+    assert schedule.missing(stored)[0] == lost
+    assert {position for position, _ in schedule.missing(stored)} == {lost[0]}
     assert schedule.at_most == len(finished)
     for position in range(examples):
         outcomes = [finished[position, trial] for trial in range(trials) if (position, trial) in finished]

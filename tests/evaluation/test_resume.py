@@ -9,6 +9,7 @@ from agenttrace.core.errors import ConfigError
 from agenttrace.core.example import Example
 from agenttrace.core.report import EvaluationInterrupted
 from agenttrace.evaluation import assert_test, run_evaluation, streaming
+from agenttrace.scorers import BudgetScorer, LoopScorer, TrajectoryScorer
 from agenttrace.store import SQLiteStore
 from agenttrace.tracer import Tracer
 from tests.evaluation.evaluation_fakes import Answer
@@ -132,10 +133,13 @@ def test_an_example_that_changed_since_is_run_again_and_one_that_is_gone_is_left
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"function": other}, "the function changed since"),
-        ({"scorers": [Stricter()]}, "the scorers changed since"),
-        ({"trials": 2}, "trials changed since"),
-        ({"model": "another"}, "the model changed since"),
+        ({"function": other}, r"the function changed since \(.*:plain → .*:other\), and"),
+        (
+            {"scorers": [Stricter()]},
+            r"the scorers changed since \(Answer: class: \S*Answer → \S*Stricter, threshold: 1.0 → 0.5\),",
+        ),
+        ({"trials": 2}, r"trials changed since \(1 → 2\)"),
+        ({"model": "another"}, r"the model changed since \(none → another\)"),
         ({"resume": "nightly-7"}, "there is no run 'nightly-7'"),
         ({"trials_by": "id"}, "resume cannot be used with trials_by"),
     ],
@@ -146,6 +150,40 @@ def test_results_of_two_evaluations_are_never_put_together(tracer, options, said
     with pytest.raises(ConfigError, match=said):
         run_evaluation(examples("a", "stop"), tracer=tracer, **options)
     assert RAN == ["stop"]
+
+
+@pytest.mark.parametrize(
+    ("scorers", "difference"),
+    [
+        ([], "Loop is gone"),
+        ([LoopScorer(repeats=4)], "Loop: repeats: the default → 4"),
+        ([LoopScorer(), Answer()], "Answer 2 is new"),
+        ([LoopScorer(), BudgetScorer(calls=3)], "Budget is new"),
+        ([LoopScorer(name="Other")], "Other is new; Loop is gone"),
+    ],
+)
+def test_of_scorers_that_changed_only_the_difference_is_said(tracer, scorers, difference):
+    before = [TrajectoryScorer(expected=["look_up_a_customer_by_name", "a"] * 9), Answer()]
+    with pytest.raises(EvaluationInterrupted):
+        run_evaluation(examples("stop"), [*before, LoopScorer()], function=plain, tracer=tracer)
+    with pytest.raises(ConfigError, match=f"the scorers changed since \\({difference}\\), and its results"):
+        run_evaluation(examples("stop"), [*before, *scorers], function=plain, tracer=tracer, resume="last")
+
+
+def test_long_options_of_scorers_are_shown_where_they_differ(tracer):
+    calls = ["look_up_a_customer_by_name"]
+    with pytest.raises(EvaluationInterrupted):
+        run_evaluation(
+            examples("stop"), [TrajectoryScorer(expected=[*calls, "a"])], function=plain, tracer=tracer
+        )
+    with pytest.raises(ConfigError, match=r'Trajectory: expected: ….*"name":"a".* → ….*"name":"b".*, and'):
+        run_evaluation(
+            examples("stop"),
+            [TrajectoryScorer(expected=[*calls, "b"])],
+            function=plain,
+            tracer=tracer,
+            resume="last",
+        )
 
 
 def test_the_code_of_the_function_is_looked_at(tracer, tmp_path):
@@ -200,3 +238,25 @@ def test_results_are_in_the_store_while_the_run_lasts(tracer, monkeypatch):
     assert [row["example"]["actual_output"] for row in stored["results"]] == ["a", "b"]
     assert rows(tracer.store, report.run_id) == [(0, 1), (1, 1), (2, 1)]
     assert "interrupted" not in report.metadata
+
+
+def test_what_is_not_stored_counts_as_not_run_while_the_run_lasts(tracer, monkeypatch):
+    """So it is right whenever the process is killed."""
+    monkeypatch.setattr(streaming, "EVERY", 0.01)
+    path, seen = tracer.store.path, []
+
+    def agent(x):
+        stored = {"b": 1, "last": 3}.get(x)
+        while stored is not None and not (seen and seen[-1][0] == stored):
+            runs = SQLiteStore(path).runs()
+            if runs and runs[0].passed == stored:
+                run = SQLiteStore(path).run(runs[0].run_id)
+                seen.append((runs[0].passed, runs[0].not_run, run["metadata"]["not_run"]))
+            threading.Event().wait(0.01)
+        return x
+
+    inputs = examples("a", "b", "c", "last", "after")
+    report = run_evaluation(inputs, [Answer()], function=agent, tracer=tracer, timeout=30)
+    assert seen == [(1, 4, 4), (3, 2, 2)]
+    assert tracer.store.runs()[0].not_run == 0
+    assert "not_run" not in report.metadata

@@ -3,9 +3,10 @@
 import pytest
 
 from agenttrace.core.errors import AgentTraceError
+from agenttrace.core.example import Example
 from agenttrace.core.query_parsing import parse
 from agenttrace.core.score import Score
-from agenttrace.evaluation import stored_traces
+from agenttrace.evaluation import run_evaluation, stored_traces
 from agenttrace.evaluation.stored_traces import score_traces
 from agenttrace.scorers.budget import BudgetScorer
 from agenttrace.scorers.loop import LoopScorer
@@ -24,6 +25,16 @@ class Flaky:
     def score(self, example, trace):
         if Flaky.broken:
             raise OSError("no answer")
+        return Score.of(self.name, 1.0, self.threshold)
+
+
+class Brief:
+    """Passes short answers; it has neither options nor a version."""
+
+    name = "Brief"
+    threshold = 0.5
+
+    def score(self, example, trace):
         return Score.of(self.name, 1.0, self.threshold)
 
 
@@ -140,3 +151,72 @@ def test_a_run_of_the_same_scorer_is_another_word(store):
     store.write_scores([(trace.trace_id, None, Score.of("Budget", 0.0, 1.0))])
     score_traces(store, [BudgetScorer(calls=1)], parse(""), again=True)
     assert sum(1 for line in words(store) if line[0] == trace.output) == 2
+
+
+def scored_online(store):
+    """Six traces whose root span has an online score, half of them asked for within the call."""
+    tracer = Tracer("online", store=store)
+
+    @tracer.observe(span_type="agent")
+    def asking(q):
+        tracer.async_evaluate([LoopScorer(), Brief()], input=str(q), actual_output="x")
+        return str(q)
+
+    decorated = tracer.observe(lambda q: str(q), span_type="agent", scorers=[LoopScorer(), Brief()])
+    for number in range(3):
+        asking(number)
+        decorated(number)
+    tracer.wait_for_evaluations(30)
+    tracer.shutdown()
+    return store
+
+
+@pytest.fixture(params=["sqlite", "memory"])
+def online_store(request, tmp_path):
+    store = SQLiteStore(tmp_path / "traces.db") if request.param == "sqlite" else MemoryStore()
+    yield scored_online(store)
+    store.close()
+
+
+def test_what_online_evaluation_scored_is_left_alone(online_store):
+    before = words(online_store)
+    scored = score_traces(online_store, [LoopScorer(), Brief()], parse(""))
+    assert (scored.traces, scored.unchanged, dict(scored.outcomes)) == (6, 6, {})
+    assert words(online_store) == before
+    other = score_traces(online_store, [LoopScorer(repeats=5)], parse(""))
+    assert (other.unchanged, other.count("passed")) == (0, 6)
+
+
+def test_again_replaces_online_scores_of_the_trace_and_no_others(online_store):
+    trace = next(iter(online_store.iter_traces()))
+    word = Score.of("human:Loop", 0.0, 0.5).to_dict() | {"metadata": {"annotation": "a", "by": "ann"}}
+    inner = "0" * 15 + "1"
+    online_store.write_scores(
+        [
+            (trace.trace_id, trace.root.span_id, Score.from_dict(word)),
+            (trace.trace_id, inner, Score.of("Brief", 0.0, 0.5)),
+        ]
+    )
+    kinds = len(online_store.scores(trace.trace_id))
+    for _ in range(2):
+        scored = score_traces(online_store, [LoopScorer(), Brief()], parse(""), again=True)
+        assert scored.unchanged == 0
+        scores = online_store.scores(trace.trace_id)
+        assert len(scores) == kinds
+        places = {(score.name, span_id) for span_id, score in scores}
+        assert places == {
+            ("Loop", None),
+            ("Brief", None),
+            ("Brief", inner),
+            ("human:Loop", trace.root.span_id),
+        }
+
+
+def test_a_score_of_a_run_is_another_word_in_every_store(online_store):
+    traces = list(online_store.iter_traces())
+    tracer = Tracer("run", store=online_store)
+    agent = tracer.observe(lambda q: str(q), span_type="agent", name="evaluated")
+    run_evaluation([Example(input="1")], [Brief()], function=agent, tracer=tracer)
+    tracer.shutdown()
+    scored = score_traces(online_store, [Brief()], parse(""), again=False)
+    assert (scored.traces, scored.unchanged) == (len(traces) + 1, len(traces))

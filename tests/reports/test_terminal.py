@@ -269,6 +269,26 @@ def test_an_example_is_marked_as_its_worst_trial_as_in_every_other_report():
     assert "✗ Test 1: 0 of 2 trials passed" in text_of(*trials)
 
 
+def test_the_first_line_gives_no_example_the_reason_of_another():
+    def failed(name, reason, **fields):
+        return result("failed", name=name, scores=(failing("Contains", reason=reason),), **fields)
+
+    def line(*results):
+        return failure_line(EvaluationReport(results=results))
+
+    alpha, beta = failed("alpha", "missing: 'y'"), failed("beta", "missing: 'x'")
+    first = "alpha: missing: 'y'"
+    assert line(alpha, beta) == f"2 failed of 2: {first} (and 1 more: beta)"
+    many = [failed(f"n{number}", "missing: 'x'", position=number) for number in range(1, 5)]
+    assert line(alpha, *many) == f"5 failed of 5: {first} (and 4 more: n1, n2, n3, …)"
+    raised = result("failed", name="gamma", error="KeyError: 7")
+    assert (
+        line(alpha, raised, result("passed", name="delta")) == f"2 failed of 3: {first} (and 1 more: gamma)"
+    )
+    alike = failed("beta", "missing: 'y'")
+    assert line(alpha, alike) == "2 failed of 2: alpha, beta: missing: 'y'"
+
+
 REQUIRED = {"require": "pass^3 >= 0.5", "value": 0.22123, "interval": [0.131, 0.349], "holds": False}
 
 

@@ -177,5 +177,5 @@ def test_scores_that_are_made_again_take_the_place_of_the_old_ones(store):
     row = (f"{1:032x}", None, a_score(value=0.0))
     store.write_scores([row])
     for _ in range(2):
-        replace_scores(store, [ScoreRow(*row)])
+        replace_scores(store, [ScoreRow(*row)], {})
     assert len(store.scores(f"{1:032x}")) == 1

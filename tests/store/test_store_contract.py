@@ -1,15 +1,20 @@
 """What every store promises, the one in a file as the one in memory."""
 
+from collections import Counter
+from dataclasses import replace
+
 import pytest
 from store_values import TRACE, WEATHER, a_report, a_score, a_span, a_trace, fields
 
-from agenttrace.core.batch import Batch
+from agenttrace.core.batch import Batch, ScoreRow
 from agenttrace.core.errors import StoreError
 from agenttrace.core.example import Example
+from agenttrace.core.protocols import KeepsResults, optional
 from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.core.score import Score
 from agenttrace.core.span import Frame, SpanError
 from agenttrace.core.tool import REQUIRED, Parameter, ToolDefinition
+from agenttrace.store.bulk_scores import BY, RULE, replace_scores
 from agenttrace.store.light_traces import LightTrace
 
 
@@ -118,6 +123,34 @@ def test_a_run_comes_back_as_its_own_data(store):
 def test_a_run_of_more_results_than_a_snapshot_holds_is_kept_whole(store):
     run_id = store.write_report(a_report(results=1_500))
     assert len(store.run(run_id)["results"]) == 1_500
+
+
+def test_scores_are_replaced_where_they_say_the_same_of_a_trace(store):
+    trace_id, root, inner = f"{TRACE:032x}", "0" * 15 + "1", "0" * 15 + "2"
+    bulk = replace(a_score("Loop", 0.5), metadata={BY: "eval traces"})
+    rule = replace(a_score("Loop", 0.5), metadata={RULE: "nightly"})
+    store.write_scores([(trace_id, place, a_score("Loop")) for place in (root, inner, None)])
+    store.write_scores([(trace_id, None, bulk), (trace_id, None, rule)])
+    store.write_scores([(trace_id, root, a_score("Other"))])
+    store.write_report(a_report(results=1))
+    new = replace(bulk, reason="anew")
+    replace_scores(store, [ScoreRow(trace_id, None, new)], {trace_id: root})
+    places = [(span_id, score.name) for span_id, score in store.scores(trace_id)]
+    left = {(inner, "Loop"): 1, (None, "Loop"): 2, (root, "Other"): 1}
+    assert Counter(places) == {**left, (None, "Tool Order"): 1, (None, "Judge"): 1}
+    assert [score.reason for _, score in store.scores(trace_id)].count("anew") == 1
+
+
+def test_a_run_that_lasts_says_how_many_results_it_has_not_yet(store):
+    if optional(store, KeepsResults) is None:
+        pytest.skip("it takes whole runs only")
+    report = a_report(results=1)
+    for place, missing in enumerate((2, 1)):
+        so_far = replace(report, metadata={"interrupted": True, "not_run": missing})
+        store.add_results(so_far, [place], anew=place == 0)
+        (line,) = store.runs()
+        assert (line.passed, line.not_run) == (place + 1, missing)
+    assert store.run(report.run_id)["metadata"] == {"interrupted": True, "not_run": 1}
 
 
 def test_runs_are_listed_newest_first(store):

@@ -118,18 +118,18 @@ def insert_report(db: Any, run_id: str, report: EvaluationReport) -> None:
 def add_results(db: Any, run_id: str, report: EvaluationReport, places: Sequence[int], *, anew: bool) -> None:
     """Store results of a run, each at its place, and their scores; `anew`: in place of what is there."""
     counts = [report.counts[outcome] for outcome in _COUNTED]
+    metadata = to_json(jsonable(dict(report.metadata)))
     if anew:
         for table in ("scores", "results", "runs"):
             db.execute(f"DELETE FROM {table} WHERE run_id = %s", (run_id,))
-        metadata = to_json(jsonable(dict(report.metadata)))
         names = (stored_text(report.name), stored_text(report.project), report.model)
         values = (run_id, *names, report.started_ns, report.duration, *counts, metadata)
         db.execute(f"INSERT INTO runs ({RUN_COLUMNS}) VALUES ({_marks(10)})", values)
     else:
         db.execute(
             "UPDATE runs SET duration = %s, passed = passed + %s, failed = failed + %s,"
-            " errored = errored + %s, written = pg_current_xact_id() WHERE run_id = %s",
-            (report.duration, *counts, run_id),
+            " errored = errored + %s, metadata = %s, written = pg_current_xact_id() WHERE run_id = %s",
+            (report.duration, *counts, metadata, run_id),
         )
     with db.cursor() as cursor:
         cursor.executemany(
@@ -154,15 +154,20 @@ def scores(db: Any, trace_id: str) -> list[tuple[str | None, Score]]:
     return [(span_id, score_of(row)) for span_id, *row in rows]
 
 
-def replace_scores(db: Any, rows: Sequence[ScoreRow], same: Callable[[Score], Any]) -> None:
+def replace_scores(db: Any, rows: Sequence[ScoreRow], same: Callable[[ScoreRow], Any]) -> None:
     """Store scores of traces; those of no run for which `same` is equal go."""
-    new = {(row.trace_id, same(row.score)) for row in rows}
+    new = set(map(same, rows))
     ids = [row.trace_id for row in rows]
     stored = db.execute(
-        f"SELECT id, trace_id, {SCORE_COLUMNS} FROM scores WHERE run_id IS NULL AND trace_id = ANY(%s)",
+        f"SELECT id, trace_id, span_id, {SCORE_COLUMNS} FROM scores"
+        " WHERE run_id IS NULL AND trace_id = ANY(%s)",
         (ids,),
     )
-    gone = [number for number, trace_id, *row in stored if (trace_id, same(score_of(row))) in new]
+    gone = [
+        number
+        for number, trace_id, span_id, *row in stored
+        if same(ScoreRow(trace_id, span_id, score_of(row))) in new
+    ]
     db.execute("DELETE FROM scores WHERE id = ANY(%s)", (gone,))
     keep_scores(db, rows)
 

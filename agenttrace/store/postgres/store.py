@@ -190,7 +190,7 @@ class PostgresStore(Store, KeepsWatch, KeepsResults):
         """Keep scores alone, redacted, each with its trace id and span id (None: the whole trace)."""
         self.write(Batch(scores=redacted_scores(scores)))
 
-    def replace_scores(self, rows: Sequence[ScoreRow], same: Callable[[Score], Any]) -> None:
+    def replace_scores(self, rows: Sequence[ScoreRow], same: Callable[[ScoreRow], Any]) -> None:
         """See `ReplacesScores.replace_scores`."""
         self._must_write(lambda db: evaluations.replace_scores(db, rows, same))
 

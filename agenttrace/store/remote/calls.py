@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from agenttrace.core.batch import Batch, ScoreRow
@@ -92,10 +93,12 @@ def _write(store: Store, batch: Batch) -> None:
     store.write(batch)
 
 
-def _replace_scores(store: Store, rows: Sequence[ScoreRow]) -> None:
-    if not all(isinstance(row, ScoreRow) for row in rows):
+def _replace_scores(
+    store: Store, rows: Sequence[ScoreRow], roots: Mapping[str, str] = MappingProxyType({})
+) -> None:
+    if not all(isinstance(row, ScoreRow) for row in rows) or not isinstance(roots, Mapping):
         raise TypeError("scores are replaced by scores")
-    replace_scores(store, rows)
+    replace_scores(store, rows, roots)
 
 
 def _traces_by_id(store: Store, ids: Sequence[str]) -> tuple[list[Trace], int]:

@@ -29,7 +29,7 @@ from agenttrace.core.trace import Trace
 from agenttrace.core.watch import ScoreCounts, TraceCounts, WriterState
 from agenttrace.http.endpoint import ApiKey, checked_base_url
 from agenttrace.process.fork_and_exit import at_fork
-from agenttrace.store.bulk_scores import same_word
+from agenttrace.store.bulk_scores import SameScore
 from agenttrace.store.given_scores import redacted_scores
 from agenttrace.store.health import StoreHealth
 from agenttrace.store.memory import MemoryStore
@@ -144,11 +144,11 @@ class RemoteStore(Store, KeepsWatch, KeepsResults):
         """Keep scores alone, redacted, each with its trace id and span id (None: the whole trace)."""
         self.write(Batch(scores=redacted_scores(scores)))
 
-    def replace_scores(self, rows: Sequence[ScoreRow], same: Callable[[Score], Any]) -> None:
-        """See `ReplacesScores.replace_scores`; the service tells which are the same by `same_word` alone."""
-        if same is not same_word:
+    def replace_scores(self, rows: Sequence[ScoreRow], same: Callable[[ScoreRow], Any]) -> None:
+        """See `ReplacesScores.replace_scores`; the service tells which are the same by `SameScore` alone."""
+        if not isinstance(same, SameScore):
             raise StoreError("a service tells by scorer, options and version which scores are the same")
-        self._ask("replace_scores", list(rows))
+        self._ask("replace_scores", list(rows), dict(same.roots))
 
     def write_report(self, report: EvaluationReport) -> str:
         """See `Store.write_report`."""
