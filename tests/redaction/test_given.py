@@ -181,6 +181,36 @@ def test_the_result_of_a_tool_in_a_conversation_is_hidden_as_that_of_a_call(
     assert "c1" in text or "t1" in text or "f1" in text or "x" in text
 
 
+CALLS_WITH_RESULTS = [
+    [{"name": "ask_user", "arguments": {"question": "What is your password?"}, "output": SECRET}],
+    [{"name": "get_password", "arguments": {"user": "ann"}, "output": SECRET}],
+    [{"name": "get_password", "args": {}, "result": {"value": SECRET}}],
+    {"tool_calls": [{"tool_name": "getenv", "input": {"name": "DB_PASSWORD"}, "output": SECRET}]},
+    {"steps": [{"tool_calls": [{"name": "export_key", "arguments": "{}", "output": SECRET}]}]},
+]
+
+
+@pytest.mark.parametrize("as_text", [False, True])
+@pytest.mark.parametrize("calls", CALLS_WITH_RESULTS)
+def test_the_result_that_stands_beside_its_call_in_data_is_hidden(tracer, stored, calls, as_text):
+    value = json.dumps(calls) if as_text else calls
+    tracer.observe(lambda data: "ok", name="step", span_type="tool")(value)
+    assert SECRET not in str(Redaction().inside(value))
+    text = stored()
+    assert SECRET not in text
+    assert "step" in text
+
+
+def test_results_beside_other_calls_stay():
+    calls = [
+        {"name": "get_weather", "arguments": {"city": "Paris"}, "output": SECRET},
+        {"name": "get_password", "arguments": {"user": "ann"}, "output": "not found"},
+        {"name": "count_tokens", "arguments": {"text": "a token"}, "output": "12b34c5"},
+        {"name": "ann", "content": SECRET},
+    ]
+    assert Redaction().inside(calls) == calls
+
+
 def test_other_results_of_tools_in_a_conversation_stay(tracer):
     messages = [
         called("get_weather", '{"city": "Paris"}'),
