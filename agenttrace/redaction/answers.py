@@ -15,6 +15,11 @@ from agenttrace.redaction.values import is_made_up
 
 _DIGIT = re.compile(r"[0-9]")
 _WITH_DIGIT = re.compile(r"(?:[A-Za-z]\d|\d[A-Za-z])")
+_BEFORE_DOUBT = re.compile(
+    r"(?i)(?=\S*\d)(?=\S*[A-Za-z])\S{6,100}\s(?:-{1,2}\s|—\s)?(?:i\s(?:think|guess|believe|hope|suppose)|maybe|probably|perhaps"
+    r"|please|thanks|thank\syou|thx|if\si\b|as\sfar|or\sso|for\snow|is\s(?:it|my\spass|the\spass)|should|try|works)\b[^\d\n]{0,60}\Z"
+)
+"""What people say behind the word that answers."""
 _OF_NUMBERS = re.compile(r"(?i)pin|code|otp")
 _NUMBER = re.compile(r"\d{4,8}")
 _LONGEST_ANSWER, _LONGEST_LEAD = 200, 60
@@ -41,14 +46,16 @@ def without_answers(messages: list[Any], items: list[Any], names: Names, taken_o
 
 
 def _may_have_answer(messages: Sequence[Any]) -> bool:
-    """Returns False for most conversations: none of their messages is short and has a digit at its end."""
+    """Returns False for most conversations: no message is short, with a digit in its first or last word."""
     for message in messages:
         if type(message) is not dict or "content" not in message:
             return True
         text = message["content"]
         if type(text) is str:
-            if len(text) <= _LONGEST_ANSWER and _DIGIT.search(text.rstrip().rpartition(" ")[2]) is not None:
-                return True
+            if len(text) <= _LONGEST_ANSWER:
+                word = text.strip()
+                if _DIGIT.search(word.rpartition(" ")[2]) or _DIGIT.search(word.partition(" ")[0]):
+                    return True
         elif text is not None:
             return True
     return False
@@ -107,16 +114,19 @@ def _text_of_part(part: Any, place: int) -> tuple[str, _Path]:
 
 
 def begin_of_answer(text: str) -> int:
-    """Where in a message the one word begins that answers, which ends it: *Sure, it's …*; -1 for none."""
+    """Where in a message the one word begins that answers, which ends it: *Sure, it's …*, or which begins it:
+    *…, I think*; -1 for none."""
     if not 0 < len(text) <= _LONGEST_ANSWER:
         return -1
     word = text.strip()
     if _NUMBER.fullmatch(word) is not None:
         return 0
+    if not any(map(str.isspace, word)):
+        return 0 if _DIGIT.search(word) is not None and is_made_up(word) else -1
+    if _BEFORE_DOUBT.match(word) is not None and is_made_up(word.split()[0].rstrip(".,;!")):
+        return 0
     if _WITH_DIGIT.search(text) is None:
         return -1
-    if not any(map(str.isspace, word)):
-        return 0 if is_made_up(word) else -1
     begin = max(map(text.rstrip().rfind, " \n\t")) + 1
     word = text[begin:].strip().rstrip(".!,;")
     is_one = begin <= _LONGEST_LEAD and is_made_up(word) and looks_random(word)

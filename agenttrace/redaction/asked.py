@@ -9,7 +9,7 @@ from typing import Any
 
 from agenttrace.redaction.names import words_of
 from agenttrace.redaction.naming import Names
-from agenttrace.redaction.questions import asked_name
+from agenttrace.redaction.questions import IMPERATIVES, asked_name
 
 _SHORTEST = 4
 _LONGEST_ASKED, _MOST_TEXTS = 4_000, 20
@@ -67,6 +67,7 @@ _PROGRAMS = re.compile(
 """Commands that print a secret and nothing else."""
 _QUESTION = re.compile(
     r"(?i)[?:][\s*_`]*\Z|\b(?:please|enter|share|paste|provide|send|give|tell|type|need|what|which|could|confirm)\b"
+    rf"|{IMPERATIVES}"
 )
 _LONGEST_END = 300
 """Letters at the end of an argument that tell what is asked for."""

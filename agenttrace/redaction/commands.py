@@ -78,6 +78,11 @@ _TOOL_OF_ORACLE = re.compile(
     rf"""{_USER_OF_ORACLE}(?=[^\s"'/]*[\d@A-Z\x23$!]){_VALUE}"""
 )
 """What is no word behind a user and a slash, as one argument: *and/or*."""
+_KEY_OF_USER = re.compile(
+    rf"""(?<=[\s"'])(?:-[a-zA-Z]{{0,20}}u|--user)(?:=|[ ]?(?=["']?\w)|{_GAP})["']?"""
+    r"""(?P<value>(?=[A-Za-z_-]{0,60}\d)(?=[\w.-]{16,200}:(?:["'\s\\;|&)]|\Z))[\w.-]+)"""
+)
+"""A key that stands for the user, before a colon and no password: ``curl -u sk_…: https://…``."""
 
 _COMMANDS = (
     (
@@ -85,7 +90,7 @@ _COMMANDS = (
         re.compile(
             r"""(?<=[\s"'])(?:-[a-zA-Z]{0,20}[uU]|--user|--proxy-user)(?:[= ]?(?:"""
             r"""(?P<quote>["'])(?=[^\s:"']*:[^\n]{1,300}?(?P=quote)(?=[\s"'\\;|&)]|\Z))|["']?)"""
-            rf"""|{_GAP})[^\s:"']*["']?:(?!//)(?P<inner>["'](?=[^\n]*["']))?"""
+            rf"""|{_GAP})[^\s:"']*["']?:(?!//)(?P<inner>["'](?!,\s)(?=[^\n]*["']))?"""
             rf"""(?P<value>(?(quote)(?>{JOINED}|(?!(?P=quote))[^\n\\]|\\[^\n])+"""
             rf"""|(?(inner)(?>{JOINED}|(?!(?P=inner))[^\n\\]|\\[^\n])+|(?:[^\s"'\\]|\\(?!["']))+)))"""
         ),
@@ -148,7 +153,15 @@ _COMMANDS = (
     ("rclone", _after("rclone_config", r"(?:secret\x5faccess\x5fkey|pass(?:word)?2?|token|key)(?:_|=)")),
     ("lftp", _after("lftp", r"-u_?[\"']?[^\s,\"']+,")),
     ("freerdp", _after(r"[wx]?l?freerdp3?", "/p:")),
-    ("keytool", _after("keytool", r"-(?:store|key)pass_")),
+    ("keytool", _after("keytool", r"-(?:(?:src|dest)?(?:store|key)pass|new)_")),
+    (
+        "curl",
+        _after(
+            "curl",
+            r"(?:-E|--(?:proxy-)?cert)(?:_|=)[\"']?[^\s:\"'\x5f]+(?:\x5f[^\s:\"'\x5f]*){0,9}:(?![/\\])",
+        ),
+    ),
+    ("curl", _KEY_OF_USER),
     ("aws", _after(r"aws_(?:ssm|secretsmanager)_[\w-]+", r"--(?:value|secret-string)(?:_|=)")),
     ("keyvault", _after("az_keyvault_secret_set", r"--value(?:_|=)")),
     ("secrets set", _after(r"(?:fly|flyctl|doppler|supabase|wrangler)_secrets_set", rf"{_VARIABLE}(?:_|=)")),

@@ -7,43 +7,54 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from agenttrace.redaction.asked import without_suffix
+from agenttrace.redaction.entry_keys import NAMES_OF_VALUES, VALUES
 from agenttrace.redaction.naming import Names
 from agenttrace.redaction.result_words import is_word
+from agenttrace.redaction.values import is_opaque
 
-NAMES_OF_VALUES = (
-    *("name", "key", "header", "field", "Name", "Key", "NAME", "KEY"),
-    *("id", "label", "title", "parameter", "variable", "option"),
-    *("Header", "Field", "Id", "Label", "Parameter", "Variable", "Option", "ParameterKey", "OptionName"),
-    *("setting", "config_key", "configKey", "property", "property_name", "propertyName", "attribute", "attr"),
-    *("param", "column", "env", "env_var", "envVar", "var", "variable_name", "variableName", "flag", "arg"),
-    *("setting_name", "secret_name", "secretName", "parameter_name", "header_name", "key_name", "keyName"),
-    *("config", "prop", "secret_id", "secretId", "path"),
-    *("field_name", "fieldName", "input_name", "inputName", "k", "headerName", "paramName"),
+_BESIDE_CONTENT = frozenset(
+    {
+        "key",
+        "variable",
+        "var",
+        "env",
+        "env_var",
+        "envVar",
+        "setting",
+        "config_key",
+        "secret_name",
+        "secretName",
+    }
 )
-VALUES = (
-    *(
-        "value",
-        "Value",
-        "VALUE",
-        "Values",
-        "val",
-        "ParameterValue",
-        "v",
-        "stringValue",
-        "new_value",
-        "newValue",
-    ),
-    *("config_value", "configValue", "field_value", "fieldValue", "property_value", "propertyValue"),
-    *("variable_value", "variableValue", "setting_value", "secret_value", "secretValue", "parameter_value"),
-    *("header_value", "env_value", "key_value", "headerValue", "envValue", "paramValue"),
-    *("rejectedValue", "rejected_value"),
-    *("old", "new", "old_value", "oldValue", "before", "after"),
-)
+_NAMES, _LONGEST_NAME = frozenset(NAMES_OF_VALUES), 64
+_SEVERAL_VALUES = ("values", "vals")
 
 
 def values_in(entry: Collection[str]) -> tuple[str, ...]:
-    """The keys of values: ``content`` beside a ``key`` alone, as memories are kept."""
-    return (*VALUES, "content") if "key" in entry else VALUES
+    """The keys of values: ``content`` beside a ``key`` or a variable alone, as memories are kept."""
+    return VALUES if _BESIDE_CONTENT.isdisjoint(entry) else (*VALUES, "content")
+
+
+def may_have_several(keys: Collection[str]) -> bool:
+    """Returns True for the keys of an entry that has a name beside a list of its values."""
+    return ("values" in keys or "vals" in keys) and not _NAMES.isdisjoint(keys)
+
+
+def keys_of_several(entry: Mapping[str, Any], names: Names) -> list[str]:
+    """The keys of lists that have a text of letters and digits, beside a secret's name, as directories have
+    attributes: ``{"attribute": "userPassword", "values": ["…"]}``; not those of a diagram."""
+    secrets = [
+        name
+        for name in (entry.get(key) for key in NAMES_OF_VALUES)
+        if type(name) is str and len(name) <= _LONGEST_NAME and names.is_secret(name)
+    ]
+    return [key for key in _SEVERAL_VALUES if any(_has_text(entry.get(key), name, names) for name in secrets)]
+
+
+def _has_text(values: Any, name: str, names: Names) -> bool:
+    return type(values) in (list, tuple) and any(
+        type(one) is str and is_opaque(one) and names.hides(name, one) for one in values
+    )
 
 
 def keys_of_kind(entry: Mapping[str, Any], names: Names) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from agenttrace.redaction.naming import Names, may_be_word
@@ -56,11 +56,19 @@ def name_of_field(field: str, names: Names) -> str | None:
     return None
 
 
+def is_located(entry: Collection[str]) -> bool:
+    """Returns True where a field is found by what is its ``value``, as WebDriver has it:
+    ``{"using": "id", "value": "password"}``."""
+    return "value" in entry and ("by" in entry or "using" in entry)
+
+
 def typed_secrets(entry: Mapping[str, Any], names: Names) -> list[str]:
     """The keys of an entry under which stands what is typed into the field of a secret."""
     typed: tuple[str, ...] = TYPED
     name = _asked_for(entry, FIELDS, names)
     is_question = name is not None and "question" in entry  # of which a word may be the answer
+    if name is None and is_located(entry) and type(entry["value"]) is str:
+        name, typed = name_of_field(entry["value"], names), tuple(key for key in TYPED if key != "value")
     if name is None:
         name, typed, is_question = _asked_for(entry, ASKED, names), REPLIES, True
     if name is None:

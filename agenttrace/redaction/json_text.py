@@ -10,6 +10,7 @@ from agenttrace.core.json_reader import InvalidJSON, lenient_json, lenient_json_
 from agenttrace.core.jsonable import json_like, jsonable, readable_json
 from agenttrace.core.marks import REDACTED
 from agenttrace.redaction.commands import may_have_command
+from agenttrace.redaction.entry_keys import VALUES
 from agenttrace.redaction.fields import name_of_field
 from agenttrace.redaction.name_before import unescaped
 from agenttrace.redaction.naming import Names
@@ -21,7 +22,7 @@ _VALUE = re.compile(
 """A text that is no key: after a name that is a key, its value is found in the text as it stands."""
 _JSON_WEB_KEY = re.compile(r"""["']kty["']\s*:""")
 DATA_ENDS = ("}", "]", ")")
-_PLACES = (
+_SIGNS = (
     "[",
     "(",
     "val",
@@ -38,6 +39,16 @@ _PLACES = (
     "question",
 )
 """What data has in which a name is a value: a list, or an entry with its value beside it."""
+_PLACES = (
+    *_SIGNS,
+    *(
+        f"{quote}{key.lower()}{quote}"
+        for key in VALUES
+        if not has_any(_SIGNS, key.lower())
+        for quote in ('"', "'")
+    ),
+)
+"""The same with the other keys under which an entry has its value, such as ``"old"``."""
 _STATEMENTS = ("insert ", "update ", "select ", "delete ", "alter ", "create ", "mutation")
 _OF_KINDS = ("securestring", "/secrets/", "grant_type", "concealed", "sensitive", "lease_id")
 """What entries of a certain kind have, of Kubernetes, AWS, Google, Azure, 1Password, Terraform and Vault."""

@@ -7,12 +7,18 @@ import re
 from agenttrace.redaction.names import NAMES, TAILS, NameRule, Place, Weight, as_seen, plain, words_of
 from agenttrace.redaction.qualified_names import without_last, without_qualifiers
 
+_LOOKUP = re.compile(
+    r"(?:__(?:not_?)?(?:eq|ne|neq|is|in|i?exact|i?contains|i?startswith|i?endswith|i?like|i?regex)"
+    r"|\.(?:n?eq|ne|i?like)|\[(?:n?eq|ne|i?like)\])\Z"
+)
+"""How a filter compares a field: ``password__eq``, ``password[ne]``."""
 _VERSION = re.compile(r"(?<![\W\d_])[\W\d_]+\Z")
 """It begins where digits begin alone: a key of a thousand digits would be gone through from each of them."""
 
 
 def rule_of(name: str) -> NameRule | None:
     """The row that has this name; None: it is that of no secret."""
+    name = _LOOKUP.sub("", name) if name[-1:].isalpha() or name[-1:] == "]" else name
     return _rule_by_end(name) or _qualified_rule(name)
 
 

@@ -166,9 +166,36 @@ NAMES: tuple[NameRule, ...] = (
             "mongo redis rediscloud snowflake databricks airtable notion hubspot salesforce shopify "
             "zendesk intercom amplitude mixpanel posthog mapbox googlemaps openweather alphavantage "
             "polygon finnhub binance coinbase kraken twitter facebook instagram linkedin tiktok youtube spotify steam "
-            "elevenlabs deepgram assemblyai stability replicate rapidapi"
+            "elevenlabs deepgram assemblyai stability replicate rapidapi cosmos cosmosdb documentdb eventhub eventgrid "
+            "servicebus iothub mandrill sparkpost razorpay paystack clerk workos okta pagerduty opsgenie stytch"
         ),
         unless=_words("public"),
+    ),
+    NameRule(
+        "secret keys by their letters",
+        "Stripe, Clerk, Paystack",
+        "after",
+        _words("sk"),
+        "if random",
+        before=_words(
+            "stripe clerk paystack razorpay flutterwave paypal square adyen braintree openai anthropic"
+        ),
+    ),
+    NameRule(
+        "what says who is logged in, in a proxy's headers",
+        "AWS",
+        "after",
+        _words("data"),
+        "if long",
+        before=_words("oidc"),
+    ),
+    NameRule(
+        "macaroons",
+        "lnd",
+        "after",
+        _words("macaroon"),
+        "if long",
+        before=_words("metadata admin invoice readonly lnd auth root"),
     ),
     NameRule(
         "tokens by the name of a login",
@@ -319,6 +346,7 @@ NAME_SIGNS = (
         "salt",
         "pin",
     ),
+    "_sk",
     *("kennwort", "senha", "contrase", "parola", "wachtwoord", "mdp", "seed", "mnemonic", "\\u", "curl "),
 )
 """What most names cannot be without that are looked for inside texts, in lower case; and two that say that one

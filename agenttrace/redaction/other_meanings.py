@@ -67,8 +67,11 @@ def is_postal_code(name: str, text: str, begin: int) -> bool:
     `begin` is where the code does."""
     if name.lower().replace(" ", "").replace("_", "") not in ("pin", "pincode", "code"):
         return False
-    if _POSTAL_CODE.match(text, begin) is None or text[begin + 6 : begin + 8].strip(" ").isdigit():
+    code = _POSTAL_CODE.match(text, begin)
+    if code is None or text[code.end() : code.end() + 2].strip(" ").isdigit():
         return False
+    if name.lower() == "pincode":  # as India calls it; of a card one has four digits
+        return True
     before = text[max(0, begin - _WINDOW) : begin]
     return _PLACE_BEFORE.search(before) is not None or _PLACE_BEHIND.match(text, begin) is not None
 

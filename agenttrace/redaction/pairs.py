@@ -9,16 +9,32 @@ from typing import Any
 from agenttrace.core.marks import REDACTED, bytes_of, spelled
 from agenttrace.redaction.answers import without_answers
 from agenttrace.redaction.commands import may_be_command, places_in_arguments
-from agenttrace.redaction.entries import NAMES_OF_VALUES, VALUES, keys_of_kind, values_in
-from agenttrace.redaction.fields import ASKED, FIELDS, REPLIES, TYPED, name_of_field, typed_secrets
+from agenttrace.redaction.entries import (
+    keys_of_kind,
+    keys_of_several,
+    may_have_several,
+    values_in,
+)
+from agenttrace.redaction.entry_keys import NAMES_OF_VALUES, VALUES
+from agenttrace.redaction.fields import (
+    ASKED,
+    FIELDS,
+    REPLIES,
+    TYPED,
+    is_located,
+    name_of_field,
+    typed_secrets,
+)
 from agenttrace.redaction.lines import may_be_lines
 from agenttrace.redaction.names_in_code import is_class
 from agenttrace.redaction.naming import Names, hides_all, may_be_word
 from agenttrace.redaction.statements import (
+    ATTRIBUTES_OF_STATEMENTS,
     BESIDE_STATEMENTS,
     PARAMETERS,
     STATEMENTS,
     may_be_statement,
+    without_attributes_of_statement,
     without_of_statement,
     without_parameters,
 )
@@ -58,6 +74,7 @@ NAMED_BESIDE = frozenset(
         *COLUMNS,
         *FIELDS,
         *REPLIES,
+        *ATTRIBUTES_OF_STATEMENTS,
     }
 )
 """Keys beside which a name, or a value, may stand: of entries such as ``{"Name": …, "Value": …}``, of tables,
@@ -245,7 +262,9 @@ def _secret_name(name: str, names: Names) -> str | None:
 
 def keys_beside(value: Mapping[str, Any], names: Names) -> list[str]:
     """The keys of an entry whose values are secrets by a name that stands beside them."""
-    keys = typed_secrets(value, names) if not _FIELDS.isdisjoint(value) else []
+    is_field = not _FIELDS.isdisjoint(value) or is_located(value)
+    keys = typed_secrets(value, names) if is_field else []
+    keys += keys_of_several(value, names) if may_have_several(value) else []
     if "kty" in value and names.is_secret("private_key"):
         keys += [key for key in _OF_JSON_WEB_KEYS if type(value.get(key)) is str]
     if "input" in value and _is_secret_place(value.get("loc"), names):
@@ -264,7 +283,9 @@ def may_be_entry(keys: Collection[str]) -> bool:
         return True
     if ("kind" in keys and "data" in keys) or ("payload" in keys and "name" in keys):
         return True
-    if "content" in keys and ("key" in keys or "path" in keys or "file_path" in keys):
+    if "content" in keys and ("path" in keys or "file_path" in keys or values_in(keys) is not VALUES):
+        return True
+    if may_have_several(keys):
         return True
     return ("query" in keys or "text" in keys) and not BESIDE_STATEMENTS.isdisjoint(keys)
 
@@ -275,6 +296,8 @@ def may_be_named_beside(parameters: Collection[str]) -> bool:
     return (
         not (keys.isdisjoint(values_in(keys)) or keys.isdisjoint(NAMES_OF_VALUES))
         or not (keys.isdisjoint(FIELDS) or keys.isdisjoint(TYPED))
+        or may_have_several(keys)
+        or is_located(keys)
         or not (keys.isdisjoint(ASKED) or keys.isdisjoint(REPLIES))
         or not (keys.isdisjoint(COLUMNS) or keys.isdisjoint(ROWS))
         or not (keys.isdisjoint(STATEMENTS) or keys.isdisjoint(PARAMETERS))
@@ -335,6 +358,8 @@ def without_beside(value: dict[str, Any], items: dict[str, Any], names: Names, t
             items[key] = without_columns_beside(value, items[key], names, taken_out)
     if not STATEMENTS.isdisjoint(value):
         without_of_statement(value, items, names, taken_out)
+    if not ATTRIBUTES_OF_STATEMENTS.isdisjoint(value):
+        without_attributes_of_statement(value, items, names, taken_out)
     for key in _ARGUMENTS.intersection(value) if not _COMMANDS.isdisjoint(value) else ():
         items[key] = _without_arguments(value, key, items[key], names, taken_out)
     netloc = value.get("netloc")

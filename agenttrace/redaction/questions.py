@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import re
 
+from agenttrace.redaction.names import NAMES
 from agenttrace.redaction.naming import Names
 
 _LONGEST, _MOST_SENTENCES, _MOST_WORDS = 400, 4, 40
 _SENTENCES = re.compile(r"(?<=[.?!])\s+|\n+")
 _WORDS = re.compile(r"[^\W\d_][\w-]*")
+IMPERATIVES = (
+    r"\A\W*(?:(?:now|then|first),?\s)?"
+    r"(?:choose|pick|set|create|select|make up|think of|repeat|re-?enter|retype)\b"
+)
+"""How a request for a new secret begins: within a sentence these words tell what somebody did."""
 _ASKS = re.compile(
     r"(?i)[?:][\s*_`\"')]*\Z|\b(?:please|enter|share|paste|provide|send|give|tell|type|need|requires?|what|which|could"
-    r"|can|may|confirm|input|reply|waiting)\b"
+    r"|can|may|confirm|input|reply|waiting|bitte|gib|geben|nenne|veuillez|entrez|saisissez|donnez|introduce"
+    r"|introduzca|ingresa|ingrese|escribe|dime|favor|inserisci|digite|informe)\b"
+    rf"|{IMPERATIVES}"
 )
-_REFUSES = re.compile(r"(?i)\b(?:never|don't|do not|not (?:share|send|give|tell)|without)\b")
+_REFUSES = re.compile(
+    r"(?i)\b(?:never|don't|do not|not (?:share|send|give|tell)|without|niemals|nicht|nunca|jamais|mai|não)\b"
+    r"|\bno (?:compart|env|dig|escrib)\w|\bne \w+ez pas\b"
+)
 _OF_IT = re.compile(r"(?i)\b(?:it|them|that|this|one)\b")
 _ABOUT = frozenset(
     re.findall(
@@ -24,7 +35,17 @@ _ABOUT = frozenset(
     )
 )
 """Words after a secret's name with which it is none: *the password policy*."""
-_SIGNS = ("pass", "secret", "token", "key", "credential", "pin", "otp", "code", "pwd", "cvv", "ssn", "phrase")
+_OTHER_WORDS = tuple(
+    word
+    for rule in NAMES
+    if rule.what == "passwords in other languages"
+    for word in rule.words
+    if len(word) > 4
+)
+_SIGNS = (
+    *("pass", "secret", "token", "key", "credential", "pin", "otp", "code", "pwd", "cvv", "ssn", "phrase"),
+    *("kennwort", *_OTHER_WORDS),
+)
 _PURPOSES = frozenset({"reset", "recover", "change", "restore", "unlock", "update"})
 """*To reset your password I need your order number* asks for another thing."""
 _OF_DIGITS = re.compile(

@@ -28,7 +28,9 @@ _LABELLED = re.compile(
     r"(?im)(?P<label>^[ \t]{0,8}(?:std ?out|output|result|value|key|token|secret|answer|response)"
     r"[ \t]{0,4}[:=]\s{1,8})(?P<word>\S{4,200})(?=[ \t]*\r?$)"
 )
-_FILE = re.compile(r"[\w./-]+\.[A-Za-z]{1,5}(?::\d+)*")
+_FILE_OR_MOMENT = re.compile(
+    r"[\w./-]+\.[A-Za-z]{1,5}(?::\d+)*|\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?[\d.:+Z-]{0,16}"
+)
 
 
 def may_be_given(output: Any) -> bool:
@@ -81,8 +83,8 @@ def _cleaned(label: re.Match[str], clean: Callable[[str], Any]) -> str:
 
 
 def is_word(text: str) -> bool:
-    """Returns True for one made-up word: no sentence, no file, no place in one."""
+    """Returns True for one made-up word: no sentence, no file, no place in one, no moment."""
     if len(text) > LONGEST_RESULT or " " in text or (text.isalpha() and len(text) < _SHORTEST_OF_LETTERS):
         return False  # most results: told in a few steps
     text = text.strip().strip("\"'")
-    return not any(map(str.isspace, text)) and is_made_up(text) and _FILE.fullmatch(text) is None
+    return not any(map(str.isspace, text)) and is_made_up(text) and _FILE_OR_MOMENT.fullmatch(text) is None

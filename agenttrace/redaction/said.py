@@ -21,6 +21,8 @@ from agenttrace.redaction.generated import end_of_generated
 from agenttrace.redaction.labels import value_below
 from agenttrace.redaction.names import NAME_SIGNS, OTHER_SIGNS
 from agenttrace.redaction.naming import Names, may_be_word, name_of_words
+from agenttrace.redaction.open_tags import value_behind_tag
+from agenttrace.redaction.sentences import value_in_sentence
 from agenttrace.redaction.shape_search import looks_random
 from agenttrace.redaction.titled import titled_value
 from agenttrace.redaction.values import is_made_up, is_measure, is_opaque, is_phrase, is_placeholder
@@ -140,9 +142,11 @@ def without_said(text: str, places: Sequence[int], names: Names) -> tuple[str, i
 
 def _places(text: str, place: int, names: Names) -> Iterator[tuple[int, int]]:
     """Where secrets stand before, behind and below a name of which a sign stands at a place."""
-    titled = titled_value(text, place, names)
-    if titled is not None:
-        yield titled
+    for find in (titled_value, value_in_sentence, value_behind_tag):
+        span = find(text, place, names)
+        if span is not None:
+            yield span
+            break
     match = _IN_SQL.match(text, place) or _BARE_IN_SQL.match(text, place) or _AFTER.match(text, place)
     if match is not None:
         yield from _places_behind(text, match, names)

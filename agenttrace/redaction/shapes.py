@@ -9,7 +9,7 @@ from agenttrace.redaction.shape import BEGIN, END, HEX_ID, STAND_IN, Shape, shap
 from agenttrace.redaction.shapes_of_addresses import ADDRESSES
 from agenttrace.redaction.shapes_of_protocols import OF_PROTOCOLS
 
-VERSION = 11
+VERSION = 12
 """Of the tables of names and shapes: one more whenever a row is added or changed."""
 
 _GITLEAKS = "gitleaks"
@@ -80,6 +80,7 @@ SHAPES: tuple[Shape, ...] = (
         random=True,
     ),
     shape("Brave Search key", "Brave", "bsa", rf"BSA[A-Za-z0-9_-]{{24,32}}{END}", random=True),
+    shape("Cursor and Context7 keys", "Cursor", "crsr_ ctx7sk-", rf"crsr_[0-9a-f]{{64}}|ctx7sk-{HEX_ID}"),
     # clouds
     Shape(
         "AWS secret beside its id",
@@ -110,6 +111,7 @@ SHAPES: tuple[Shape, ...] = (
     ),
     shape("Google API key", "Google, gitleaks", "aiza", r"AIza[0-9A-Za-z_-]{35}"),
     shape("Gemini API key", "Google", "aq.", rf"AQ\.[A-Za-z0-9_-]{{40,}}{END}", random=True),
+    shape("FCM server key", "Google", ":apa91b", r"AAAA[\w-]{7}:APA91b[\w-]{100,}"),
     shape("Google OAuth access token", "Google", "ya29.", r"ya29\.[\w-]{20,}"),
     shape("Google OAuth client secret", "Google", "gocspx-", r"GOCSPX-[\w-]{20,}"),
     shape("Google OAuth refresh token", "Google", "1//", r"1//0[\w-]{30,}"),
@@ -158,10 +160,16 @@ SHAPES: tuple[Shape, ...] = (
     shape(
         "Terraform Cloud token",
         "HashiCorp, gitleaks",
-        ".atlasv1.",
-        r"[A-Za-z0-9]{14}\.(?i:atlasv1)\.[\w=-]{60,70}",
+        "atlasv1.",
+        r"(?:[A-Za-z0-9]{14}\.)?(?i:atlasv1)\.[\w=-]{60,90}",
     ),
-    shape("Vault tokens", "HashiCorp, gitleaks", "hvs. hvb. hvr.", r"hv[sbr]\.[\w-]{24,}"),
+    shape(
+        "Vault tokens",
+        "HashiCorp, gitleaks",
+        "hvs. hvb. hvr. s. b.aaaaa",
+        r"hv[sbr]\.[\w-]{24,}|b\.AAAAA[\w-]{80,}|s\.(?=[A-Za-z]{0,21}\d{1,23}[A-Za-z]{1,23}\d)"
+        rf"(?=[a-z\d]{{0,23}}[A-Z])(?=[A-Z\d]{{0,23}}[a-z])[A-Za-z0-9]{{24}}{END}",
+    ),
     shape("Pulumi token", "Pulumi, gitleaks", "pul-", rf"pul-[0-9a-f]{{40}}{END}"),
     shape(
         "Doppler tokens",
@@ -300,6 +308,7 @@ SHAPES: tuple[Shape, ...] = (
     shape(
         "Flutterwave key", _GITLEAKS, "flwseck flwpubk", r"FLW(?:SEC|PUB)K(?:_TEST)?-[0-9a-zA-Z]{12,}(?:-X)?"
     ),
+    shape("Stytch secret", "Stytch", "secret-", r"secret-(?:test|live)-[\w-]{32,}={0,2}", random=True),
     shape("EasyPost keys", _GITLEAKS, "ezak eztk", rf"EZ[AT]K[A-Za-z0-9]{{54}}{END}"),
     shape(
         "Shippo, Duffel and Lob keys",
@@ -413,7 +422,7 @@ SHAPES: tuple[Shape, ...] = (
         ("://",),
         re.compile(
             r"(://)(?=[^\s/@]{0,60}\d)(?:[A-Za-z0-9]{36,128}|(?=[^\s/@]{0,60}[a-z])(?=[^\s/@]{0,60}[A-Z])[\w-]{16,128})"
-            r"(?=:?@[\w.-]+)"
+            r"(?=(?::(?:x-oauth-basic)?)?@[\w.-]+)"
         ),
         0,
         replacement=rf"\1{REDACTED}",
@@ -456,7 +465,7 @@ SHAPES: tuple[Shape, ...] = (
         "RFC 3986, detect-secrets",
         ("://", "netloc="),
         re.compile(
-            rf"""((?:://|\bnetloc=\\?['"])[^\s/:@?#"'<>]*:)(?!\[redacted\]@|{STAND_IN}@|\d{{1,5}}[#])"""
+            rf"""((?:://|\bnetloc=\\?['"])[^\s/:@?#"'<>]*:)(?!\[redacted\]@|x-oauth-basic@|{STAND_IN}@|\d{{1,5}}[#])"""
             r"""<?[^\s/?#"'<>]+(?:#[^\s/?#"'<>@]{1,60})?@"""
         ),
         0,

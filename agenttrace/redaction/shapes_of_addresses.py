@@ -11,9 +11,10 @@ ADDRESSES: tuple[Shape, ...] = (
     Shape(
         "webhook addresses of Slack, Teams, Discord",
         "Slack, Discord, gitleaks",
-        ("hooks.slack.com/", "webhook.office.com/", "/api/webhooks/"),
+        ("hooks.slack.com/", "webhook.office.com/", "outlook.office", "/api/webhooks/"),
         re.compile(
-            r"((?:hooks\.slack\.com|(?<![\w-])[\w-]{1,63}\.webhook\.office\.com|discord(?:app)?\.com/api/webhooks)/)"
+            r"((?:hooks\.slack\.com|(?<![\w-])[\w-]{1,63}\.webhook\.office\.com"
+            r"|outlook\.office(?:365)?\.com/webhook|discord(?:app)?\.com/api/webhooks)/)"
             r"(?!\[redac)[\w+/@.-]{20,}"
         ),
         replacement=rf"\1{REDACTED}",
@@ -113,6 +114,17 @@ ADDRESSES: tuple[Shape, ...] = (
             r"|[?&]code=(?=[\w%+/=.~-]{20,2000}&(?:state|scope|session_state|iss)=))"
             r"(?!\[redac)(?=[\w%+/=.~-]{0,60}\d)[\w%+/=.~-]{20,}"
         ),
+        replacement=rf"\1{REDACTED}",
+    ),
+    Shape(
+        "keys of functions in an address",
+        "Azure",
+        ("?code=", "&code="),
+        re.compile(
+            rf"([?&]code=)(?!{HEX_ID})(?=[\w%+/=.~-]{{0,60}}\d)(?=[\w%+/=.~-]{{0,60}}[a-z])(?=[\w%+/=.~-]{{0,60}}[A-Z])"
+            r"[\w%+/=.~-]{40,120}(?![\w%+/=.~-])"
+        ),
+        random=True,
         replacement=rf"\1{REDACTED}",
     ),
     Shape(

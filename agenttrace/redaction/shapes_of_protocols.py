@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agenttrace.core.marks import REDACTED
-from agenttrace.redaction.shape import STAND_IN, Shape
+from agenttrace.redaction.shape import STAND_IN, Shape, shape
 
 _OF_OPENVPN = r"OpenVPN (?:Static key V\d|tls-crypt-v2 (?:client|server) key)-----"
 
@@ -16,6 +16,14 @@ OF_PROTOCOLS: tuple[Shape, ...] = (
         ("-----begin openvpn ",),
         re.compile(rf"-----BEGIN {_OF_OPENVPN}[\s\S]*?(?:-----END {_OF_OPENVPN}|\Z)"),
         0,
+    ),
+    shape("lnd macaroon", "lnd", "0201036c6e64 agedbg5k", r"0201036c6e64[0-9a-f]{60,}|AgEDbG5k[\w+/=-]{60,}"),
+    Shape(
+        "key among the protocols of a WebSocket",
+        "OpenAI",
+        ("-insecure-api-key.",),
+        re.compile(r"(openai-insecure-api-key\.)(?!\[redac)[\w.-]{16,}"),
+        replacement=rf"\1{REDACTED}",
     ),
     Shape(
         "credentials of SMTP",

@@ -16,6 +16,10 @@ PARAMETERS = ("params", "parameters", "args", "bindings", "values", "variables")
 _RESULTS = ("rows", "result", "results", "data", "records", "output", "row")
 """What it calls the rows that a statement gave."""
 BESIDE_STATEMENTS = frozenset((*PARAMETERS, *_RESULTS))
+ATTRIBUTES_OF_STATEMENTS = frozenset({"db.query.text", "db.statement"})
+"""A statement among the attributes of a span of OpenTelemetry."""
+_PARAMETER = "db.query.parameter."
+"""How the attributes are called that have the values for its placeholders, each by its number or name."""
 _BEGINNINGS = ("select", "insert", "update", "delete", "merge", "alter", "create", "replace", "with", "call")
 _LONGEST_WORD = 7
 
@@ -47,6 +51,28 @@ def without_of_statement(value: dict[str, Any], items: dict[str, Any], names: Na
         for rows in _RESULTS if columns is not None else ():
             if columns is not None and value.get(rows):
                 items[rows] = without_selected(items[rows], columns, names, taken_out)
+
+
+def without_attributes_of_statement(
+    value: dict[str, Any], items: dict[str, Any], names: Names, taken_out: Any
+) -> None:
+    """Put what `taken_out` makes of a secret in its place in `items`, the attributes of a span, of which one
+    is a statement and others are the values for its placeholders."""
+    keys = {key.removeprefix(_PARAMETER): key for key in value if key.startswith(_PARAMETER)}
+    sql = next((value[key] for key in ATTRIBUTES_OF_STATEMENTS if type(value.get(key)) is str), "")
+    if not keys or not sql:
+        return
+    values: Any = {name: value[key] for name, key in keys.items()}
+    if all(name.isdecimal() for name in keys):
+        ordered = sorted(keys, key=int)
+        secrets = [
+            ordered[place] for place in secret_parameters(sql, [values[one] for one in ordered], names)
+        ]
+    else:
+        secrets = secret_parameters(sql, values, names)
+    for name in secrets:
+        if keys.get(name) in items:
+            items[keys[name]] = taken_out(value[keys[name]])
 
 
 def without_parameters(sql: str, values: Any, items: Any, names: Names, taken_out: Any) -> Any:

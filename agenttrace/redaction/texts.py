@@ -70,7 +70,7 @@ _IN_BRACES = re.compile(r"""\{([^{}\s"'=:,]+)\}(?=;|\s|["'`]|\Z)""")
 """``Pwd={…};`` of ODBC."""
 _OF_FORMAT = re.compile(r"[A-Za-z_][\w.]*![rsa]")
 """``{password!r}``."""
-_OF_NUMBERS = re.compile(r"(?i)(?:\A|[_\W])(?:pin|cvv2?|cvc2?|csc|t?otp|code)\Z")
+_OF_NUMBERS = re.compile(r"(?i)(?:\A|[_\W])(?:pin|pincode|cvv2?|cvc2?|csc|t?otp|code)\Z")
 """Names of secrets that are a number, which may be a short one."""
 _SAYS_NOTHING = re.compile(r"(?:[HREP]S\d{3}|[$€£]\d+(?:[.,]\d+)*)")
 """An algorithm, ``jwt: RS256``, and a price."""

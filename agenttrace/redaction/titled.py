@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agenttrace.redaction.names_in_code import is_class
 from agenttrace.redaction.naming import Names, name_of_words
-from agenttrace.redaction.shape_search import looks_random
 from agenttrace.redaction.values import is_made_up, is_opaque, is_placeholder
 
 _WINDOW = 160
@@ -36,11 +34,6 @@ _TYPED = re.compile(
     r"""(?i)\b(?:typed?|enter(?:ed)?|fill(?:ed)?|pasted?|wrote|write|put|sent|input)\s+["'`]?"""
     r"""(?P<value>[^\s"'`]{4,120})["'`]?\s+(?:in|into|to)\s(?:the\s)?[\w#.\s]{0,30}\Z"""
 )
-_NAMED_AFTER = re.compile(
-    r"""(?i)(?P<value>[^\s"'`()]{6,120})["'`]?\s(?:as\s|\()(?:(?:the|your|my|its|our|a|an|new|temporary|default|initial|admin"""
-    r"""|db|database|root|api|secret|access|auth|bearer|client|login)\s){0,3}\w{0,20}\Z"""
-)
-"""*I use … as the password*, *reset to … (temporary password)*."""
 _REACH = 64
 
 
@@ -52,16 +45,8 @@ def _value_before(text: str, place: int) -> tuple[int, int] | None:
         compared = _COMPARED.search(text, first, place)
         if compared is not None and (compared["sign"] or _IS_SHOWN.search(text, first, compared.start())):
             return compared.span("value")
-    if text.rfind(" as ", near, place) >= 0 or text.rfind(" (", near, place) >= 0:
-        named = _NAMED_AFTER.search(text, first, place)
-        if named is not None and _is_random(named["value"]):
-            return named.span("value")
     typed = _TYPED.search(text, first, place) if text.rfind(" in", near, place) >= 0 else None
     return typed.span("value") if typed is not None and is_made_up(typed["value"]) else None
-
-
-def _is_random(value: str) -> bool:
-    return is_made_up(value) and looks_random(value) and not is_class(value)
 
 
 _IS_SHOWN = re.compile(r"\bwhere\s{1,9}\Z")

@@ -93,7 +93,8 @@ def _secret_parts(
                     yield (*path, place_of), hide
             call = next((called[one] for one in (*ids, name) if one in called), (name, None))
             key = next((key for key in _CONTENTS if key in part), None)
-            if key is not None and call[0] and (ids or path[-1] in _RESPONSES):
+            is_result = ids or path[-1] in _RESPONSES or (name and arguments is not None)
+            if key is not None and call[0] and is_result:  # also of a call with its result beside it
                 clean = _cleaner(call[0], _values(call[1]), names, taken_out)
                 if clean is not None and clean(part[key]) != part[key]:
                     yield (*path, key), clean

@@ -47,7 +47,7 @@ OTHERS = [
     "Set `MAX_TOKENS` to `4096`",
     "The API key that you use is called stripe-prod",
     "GET /x?status=1&code=404",
-    f"https://play.example.org/?code={KEY * 4}",
+    f"https://play.example.org/?code={KEY * 12}",
     {"appid": "wx1234567890abcdef"},
     {"appid": 730},
     {"boarding_pass": "AB1234"},

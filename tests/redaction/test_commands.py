@@ -36,8 +36,18 @@ COMMANDS = [
     "ncftpput -u bob -p {} host",
     "drush user:password admin {}",
     "rootpw --plaintext {}",
+    "curl --cert client.pem:{} https://example.org",
+    "curl -E /etc/ssl/my_client_1.pem:{} https://example.org",
+    "keytool -importkeystore -srckeystore a.jks -srcstorepass {} -destkeystore b.p12",
+    "keytool -importkeystore -srckeystore a.jks -deststorepass {}",
 ]
 AS_TEXT = [
+    "keytool -storepasswd -new {} -keystore a.jks",
+    "curl -u Vg7Kq8{}: https://example.org/v1",
+    "curl https://example.org/v1 -su Vg7Kq8{}:",
+    'curl -u "Vg7Kq8{}:" https://example.org/v1',
+    "curl --user=Vg7Kq8{}: https://example.org/v1",
+    "subprocess.run(['curl', '-u', 'Vg7Kq8{}:', 'https://example.org'])",
     "htpasswd -b users 'bob' '{}'",
     "subprocess.run(['htpasswd', '-b', '-c', 'users', 'bob', '{}'])",
     "echo '{}' | passwd --stdin bob",
@@ -59,6 +69,13 @@ AS_TEXT = [
     "lpass >> drush user:password admin {}",
 ]
 OTHERS = [
+    "curl -u ann: https://example.org/v1",
+    "curl -u service-account-of-ann: https://example.org/v1",
+    "curl -u build-agent-2024 https://example.org/v1",
+    "curl --cert client2.pem https://example.org",
+    "curl --cert C:/certs/client2.pem https://example.org",
+    "curl --cert-type P12 --cert https://example.org/a1",
+    "keytool -list -v -keystore a1.jks -alias new2",
     "htpasswd -c /etc/nginx/.htpasswd bob",
     "htpasswd -D /etc/nginx/.htpasswd bob2",
     "htpasswd -B -C 12 -c users1 bob && cat users1",
@@ -99,6 +116,7 @@ def test_the_password_of_a_command_is_hidden_and_the_rest_stays(form):
     text = form.replace("{}", SECRET)
     cleaned = Redaction().text("x", text)
     assert SECRET not in cleaned
+    form = form.replace("Vg7Kq8{}", "{}")
     assert cleaned == form.replace(r"{}\n{}", "{}").replace("{}", REDACTED)
     assert not Redaction().holds_nothing([text])
     assert not Redaction().holds_nothing(["of Paris", text, "a = b"])

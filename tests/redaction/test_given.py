@@ -102,7 +102,17 @@ TAKEN = [
     ("vault.setToken", {"value": SECRET}),
     ("mcp__vault__set_secret", {"name": "stripe", "value": SECRET}),
 ]
+RETURNING_NAMES = [
+    *("reset_password", "changePassword", "update_password", "recover_password", "suggest_password"),
+    *("access_secret_version", "access_secret", "read_secret_version", "unwrap_secret", "resolve_secret"),
+    *("acquire_token", "exchange_token", "renew_token", "regenerate_token", "provision_token"),
+    *("get_token_for_user", "get_api_key_by_name", "reset_api_key", "list_api_keys", "rotate_key"),
+    *("export_key", "regenerate_keys", "random_password", "temp_password", "mcp__vault__export_key"),
+]
 RETURNED = [
+    *((name, SECRET) for name in RETURNING_NAMES),
+    ("list_api_keys", [{"name": "stripe", "key": SECRET}]),
+    ("reset_password", {"status": "ok", "result": SECRET}),
     ("get_secret", {"name": "stripe", "value": SECRET}),
     ("get_secret", {"data": {"value": SECRET}}),
     ("get_secret", {"payload": {"data": SECRET}}),
@@ -116,6 +126,11 @@ RETURNED = [
     ("get_parameter", {"Parameter": {"Name": "/prod/stripe", "Type": "SecureString", "Value": SECRET}}),
     ("read_password", f"{SECRET}\n"),
 ]
+PLAIN_RESULTS = [
+    *("ok", "done", "password changed", "ann2@example.org", "2026-11-29T10:00:00Z", "200", "email_sent"),
+    *(True, None, 42, {"status": "ok", "id": 7}, {"message": "The key was changed 2 minutes ago."}),
+]
+"""Results that are plainly no secrets."""
 KEPT = [
     ("set_api_key", {"name": "prod2b"}, "done"),
     ("get_tokens", {"text": "a1b2c3"}, [1, 2]),
@@ -124,6 +139,13 @@ KEPT = [
     ("set_city", {"value": "Paris2e"}, None),
     ("forget_password", {"user": "ann1990"}, "abc12345"),
     ("get_password_page", {"number": 3}, "abc12345"),
+    *(("reset_password", {"user": "ann"}, result) for result in PLAIN_RESULTS),
+    *(("update_api_key", {"user": "ann"}, result) for result in PLAIN_RESULTS),
+    ("change_card", {"user": "ann"}, "card_8x2k9q"),
+    ("update_session", {"user": "ann"}, "sess_8x2k9q"),
+    ("get_key", {"user": "ann"}, "user2:ann"),
+    ("change_key", {"user": "ann"}, "Gb7minor"),
+    ("list_users_by_city", {"city": "Paris"}, "ann1990"),
 ]
 
 
@@ -157,6 +179,36 @@ def test_the_result_of_a_tool_in_a_conversation_is_hidden_as_that_of_a_call(
     text = stored()
     assert SECRET not in text
     assert "c1" in text or "t1" in text or "f1" in text or "x" in text
+
+
+CALLS_WITH_RESULTS = [
+    [{"name": "ask_user", "arguments": {"question": "What is your password?"}, "output": SECRET}],
+    [{"name": "get_password", "arguments": {"user": "ann"}, "output": SECRET}],
+    [{"name": "get_password", "args": {}, "result": {"value": SECRET}}],
+    {"tool_calls": [{"tool_name": "getenv", "input": {"name": "DB_PASSWORD"}, "output": SECRET}]},
+    {"steps": [{"tool_calls": [{"name": "export_key", "arguments": "{}", "output": SECRET}]}]},
+]
+
+
+@pytest.mark.parametrize("as_text", [False, True])
+@pytest.mark.parametrize("calls", CALLS_WITH_RESULTS)
+def test_the_result_that_stands_beside_its_call_in_data_is_hidden(tracer, stored, calls, as_text):
+    value = json.dumps(calls) if as_text else calls
+    tracer.observe(lambda data: "ok", name="step", span_type="tool")(value)
+    assert SECRET not in str(Redaction().inside(value))
+    text = stored()
+    assert SECRET not in text
+    assert "step" in text
+
+
+def test_results_beside_other_calls_stay():
+    calls = [
+        {"name": "get_weather", "arguments": {"city": "Paris"}, "output": SECRET},
+        {"name": "get_password", "arguments": {"user": "ann"}, "output": "not found"},
+        {"name": "count_tokens", "arguments": {"text": "a token"}, "output": "12b34c5"},
+        {"name": "ann", "content": SECRET},
+    ]
+    assert Redaction().inside(calls) == calls
 
 
 def test_other_results_of_tools_in_a_conversation_stay(tracer):

@@ -20,6 +20,20 @@ ASKING = [
     "Could you provide the API key for Stripe so that I can finish the setup?",
     "I'm at the login page now. What's the password for ann@example.org?",
     "Password:",
+    "Choose a new password",
+    "Pick a password for your account.",
+    "Now set a password that you use nowhere else.",
+]
+IN_OTHER_LANGUAGES = [
+    "¿Cuál es tu contraseña?",
+    "Por favor, introduce tu contraseña.",
+    "Wie lautet Ihr Passwort?",
+    "Bitte geben Sie Ihr Kennwort ein.",
+    "Quel est votre mot de passe ?",
+    "Veuillez saisir votre mot de passe.",
+    "Qual è la tua password?",
+    "Qual é a sua senha?",
+    "Какой у вас пароль?",
 ]
 OTHERS = [
     "What is your name?",
@@ -30,6 +44,10 @@ OTHERS = [
     "How many tokens may I use?",
     "Which key opens the door?",
     "I have reset the password.",
+    "You can't choose a password here. What is your order number?",
+    "No compartas nunca tu contraseña. ¿Cuál es tu número de pedido?",
+    "Teilen Sie Ihr Passwort niemals mit.",
+    "¿Cuál es tu ciudad?",
 ]
 FORMS = [
     ("content", "role", "assistant", "user"),
@@ -55,6 +73,31 @@ def test_the_answer_to_one_is_hidden(tmp_path, question):
     text = everything_in(tmp_path / "traces.db")
     assert SECRET not in text
     assert "ask_user" in text
+
+
+@pytest.mark.parametrize("answer", ["brimstoneQ47x", "hunter2", "correct-horse-7", "Tr0ub4dor&3"])
+@pytest.mark.parametrize("question", [*IN_OTHER_LANGUAGES, "Choose a new password", "What is your password?"])
+def test_a_word_with_a_digit_answers_a_question_in_any_of_these_languages(question, answer):
+    cleaned = Redaction().inside(conversation(question, answer))
+    assert [message["content"] for message in cleaned] == [question, "[redacted]"]
+
+
+@pytest.mark.parametrize(
+    "rest", ["I think", "maybe?", "please", ", I guess", "- I think", "is it", "if I remember right"]
+)
+@pytest.mark.parametrize("answer", ["brimstoneQ47x", "hunter2", "correct-horse-7"])
+def test_the_first_word_of_a_short_answer_is_hidden_before_a_doubt(answer, rest):
+    text = f"{answer}{rest}" if rest[0] == "," else f"{answer} {rest}"
+    assert answer not in str(Redaction().inside(conversation("What is your password?", text)))
+    assert answer not in str(Redaction().inside(f"Assistant: What is your password?\nUser: {text}"))
+
+
+@pytest.mark.parametrize(
+    "answer", ["v1.2.3 I think", "step-7 fails with a timeout", "2026-11-29 please", "My-account-2 is locked"]
+)
+def test_other_first_words_of_an_answer_stay(answer):
+    messages = conversation("What is your password?", answer)
+    assert Redaction().inside(messages) == messages
 
 
 @pytest.mark.parametrize("question", OTHERS)

@@ -34,6 +34,13 @@ KEYS = {
     "RunPod": f"rpa_{letters(42, CAPITALS)}",
     "Mem0": f"m0-{letters(40)}",
     "Asana": f"1/1234567890123456:{letters(32, HEX)}",
+    "Vault, before 1.10": f"s.7kQ2{letters(19)}4",
+    "Vault, a batch token": f"b.AAAAAQ{letters(110)}",
+    "Terraform, of an organization": f"atlasv1.{letters(60)}",
+    "Cursor": f"crsr_{letters(64, HEX)}",
+    "Context7": "ctx7sk-0b9bd8c4-6ba6-4f13-9d3a-2f2b1de0a001",
+    "Firebase, of a server": f"AAAA{letters(7)}:APA91b{letters(134)}",
+    "Stytch": f"secret-test-{letters(35)}=",
     "BIP 32": f"xprv9s21{letters(103, '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz')}",
 }
 ADDRESSES = {
@@ -50,9 +57,21 @@ ADDRESSES = {
     f"https://example.com/login/magic/{letters(30)}": 30,
     f"https://shop.example.com/accounts/reset/MQ/c5f3ab-{letters(32, HEX)}": 39,
     f"https://example.com/reset/{letters(20)}": 20,
+    f"https://f.azurewebsites.net/api/f?code={letters(54)}==": 56,
+    f"https://f.azurewebsites.net/api/f?name=x&code={letters(54)}%3D%3D": 60,
+    f"http://localhost:7071/api/f?code={letters(54)}": 54,
+    f"https://example.org/?code={letters(30)}/{letters(23)}==": 56,
+    f"https://outlook.office.com/webhook/{letters(36, HEX)}@{letters(36, HEX)}/IncomingWebhook/a": 91,
     f"https://api.weatherapi.com/v1/current.json?q=Paris&key={letters(31, HEX)}": 31,
 }
 OTHERS = [
+    "https://example.org/pages?code=the-quick-brown-fox-jumps-over-the-lazy-dog",
+    "https://example.org/orders?code=0b9bd8c4-6ba6-4f13-9d3a-2f2b1de0a001",
+    "https://example.org/play?code=" + "MYewdgziA2CmB00QHMAUAiAEiA9gWgAkBTAGxIBoQAXAJ1gDcA" * 3,
+    "https://example.org/shop?code=SPRING-SALE-2026-FREE-SHIPPING-FOR-MEMBERS",
+    "https://outlook.office.com/mail/inbox/id/2024-03-01-report",
+    "this.getElementsByClassNames(Xyz2)",
+    "https://s.example.org/secret-test-plan-for-the-next-release-of-2026",
     "https://example.com/?key=some-long-object-name-2024-final",
     "https://example.com/?key=0b9bd8c4-6ba6-4f13-9d3a-2f2b1de0a001",
     "https://github.com/x/reset-password/blob/main/README-2024-x.md",
@@ -70,6 +89,13 @@ def test_a_key_is_hidden_by_its_prefix_alone(name):
 def test_the_secret_part_of_an_address_is_hidden_and_the_rest_is_kept(address):
     secret = address.rstrip("/")[-ADDRESSES[address] :]
     assert Redaction().value("url", address) == address.replace(secret, "[redacted]")
+
+
+def test_a_token_before_the_word_that_github_takes_for_a_password_is_hidden_and_the_word_stays():
+    token = letters(40, HEX)
+    address = f"git clone https://{token}:x-oauth-basic@github.com/a/b"
+    assert Redaction().value("x", address) == "git clone https://[redacted]:x-oauth-basic@github.com/a/b"
+    assert not Redaction().holds_nothing(["of Paris", address])
 
 
 @pytest.mark.parametrize("address", OTHERS)
@@ -99,6 +125,13 @@ LOGGED = [
     "S: 334 UGFzc3dvcmQ6\r\n{}\r\n",
 ]
 OF_OTHERS = [
+    "https://example.org/pages?code=the-quick-brown-fox-jumps-over-the-lazy-dog",
+    "https://example.org/orders?code=0b9bd8c4-6ba6-4f13-9d3a-2f2b1de0a001",
+    "https://example.org/play?code=" + "MYewdgziA2CmB00QHMAUAiAEiA9gWgAkBTAGxIBoQAXAJ1gDcA" * 3,
+    "https://example.org/shop?code=SPRING-SALE-2026-FREE-SHIPPING-FOR-MEMBERS",
+    "https://outlook.office.com/mail/inbox/id/2024-03-01-report",
+    "this.getElementsByClassNames(Xyz2)",
+    "https://s.example.org/secret-test-plan-for-the-next-release-of-2026",
     'fmt.Sprintf("%s:%s@tcp(%s:%d)/%s", user, pass1, host, 3306, name)',
     "app:${DB_PASSWORD}@tcp(db:3306)/shop",
     "app:<password>@tcp(db:3306)/shop",
