@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -63,12 +64,14 @@ class ArrivedLog:
 
 @dataclass(slots=True)
 class Arrival:
-    """What one payload holds. `problems` are records that could not be read, each with its reason."""
+    """What one payload holds. `problems` are records that could not be read, each with its reason;
+    `left_out` counts what was read and has no place in a trace, by what it is."""
 
     spans: list[ArrivedSpan] = field(default_factory=list)
     logs: list[ArrivedLog] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     unread: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
 
     def note(self, problem: str) -> None:
         """Count a record that could not be read, and keep the reasons of the first."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -40,6 +40,10 @@ _TYPES = frozenset(
         "GUARDRAIL",
     )
 )
+_LABELS = ("release", "version", "environment")
+"""What Langfuse says of a trace beside its metadata."""
+_OPENTELEMETRY = frozenset(("attributes", "scope", "resourceAttributes"))
+"""The keys of metadata under which it puts what a span of OpenTelemetry had."""
 _HEX = frozenset("0123456789abcdef")
 
 
@@ -58,10 +62,15 @@ def _observations(payload: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
 
 
 def read_langfuse(payload: Mapping[str, Any], arrival: Arrival) -> None:
-    """Add the observations of a trace to the arrival."""
+    """Add the observations of a trace to the arrival; what is said of the trace goes to its roots."""
     trace = payload.get("trace")
     trace = _with_api_names(trace if isinstance(trace, Mapping) else payload)
-    for part in _observations(payload) or ():
+    parts = _observations(payload) or []
+    of_trace = _of_trace(trace) if "observations" in payload else {}
+    if "observations" in payload:
+        _count_left_out(payload, trace, parts, arrival)
+    keys = {part.get("id") for part in parts}
+    for part in parts:
         if "observations" in part:
             read_langfuse(part, arrival)
             continue
@@ -73,7 +82,34 @@ def read_langfuse(payload: Mapping[str, Any], arrival: Arrival) -> None:
         if not (observation.get("traceId") or trace.get("id")):
             arrival.note(f"observation {observation.get('name')!r}: got no trace's id")
             continue
-        arrival.spans.append(_span(observation, trace))
+        span = _span(observation, trace)
+        if observation.get("parentObservationId") not in keys:
+            span.attributes = {**of_trace, **span.attributes}
+        arrival.spans.append(span)
+
+
+def _of_trace(trace: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes of its roots that say what is said of a trace: its tags, its metadata, its release."""
+    raw = value_of(jsonable(trace.get("metadata")))
+    metadata = raw if isinstance(raw, dict) else {} if raw is None else {"metadata": raw}
+    metadata = {key: value for key, value in metadata.items() if key not in _OPENTELEMETRY}
+    metadata |= {name: trace[name] for name in _LABELS if isinstance(trace.get(name), str) and trace[name]}
+    tags = trace.get("tags")
+    tags = [tag for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else []
+    return {
+        **({semconv.METADATA: metadata} if metadata else {}),
+        **({semconv.TAGS: tags} if tags else {}),
+    }
+
+
+def _count_left_out(
+    payload: Mapping[str, Any], trace: Mapping[str, Any], parts: Sequence[Any], arrival: Arrival
+) -> None:
+    scores = trace.get("scores") or payload.get("scores")
+    if isinstance(scores, list) and scores:
+        arrival.left_out["scores of Langfuse, whose scale and threshold it does not say"] += len(scores)
+    if not parts:
+        arrival.left_out["traces of Langfuse without an observation"] += 1
 
 
 def _span(observation: Mapping[str, Any], trace: Mapping[str, Any]) -> ArrivedSpan:

@@ -99,6 +99,93 @@ def test_a_list_shows_the_calls_with_their_failures(agenttrace, write):
     assert "get_weather" in agenttrace("traces", "show", stored()[0].trace_id[:8]).out
 
 
+OBSERVATIONS = [
+    {
+        "id": "o1",
+        "traceId": "lf1",
+        "type": "AGENT",
+        "name": "desk",
+        "startTime": "2026-10-02T10:00:00.000Z",
+        "endTime": "2026-10-02T10:00:02.000Z",
+        "input": {"question": "refund 7"},
+        "level": "DEFAULT",
+        "parentObservationId": None,
+    },
+    {
+        "id": "o2",
+        "traceId": "lf1",
+        "type": "TOOL",
+        "name": "refund",
+        "startTime": "2026-10-02T10:00:00.000Z",
+        "endTime": "2026-10-02T10:00:01.000Z",
+        "input": {"order": 7},
+        "output": "ok",
+        "parentObservationId": "o1",
+    },
+]
+LANGFUSE = {
+    "id": "lf1",
+    "name": "desk",
+    "userId": "ann",
+    "sessionId": "s9",
+    "tags": ["beta"],
+    "release": "2.4",
+    "version": "v7",
+    "metadata": {"plan": "pro", "password": "hunter2-x", "scope": {"name": "langfuse-sdk"}},
+    "observations": OBSERVATIONS,
+    "scores": [{"name": "thumbs", "value": 1}, {"name": "tone", "stringValue": "kind"}],
+}
+
+
+def test_what_langfuse_says_of_a_trace_is_found_by_queries_and_shown(agenttrace, write):
+    ran = agenttrace("traces", "import", write("t.json", LANGFUSE))
+    assert ran.code == 0
+    assert "not imported are 2 scores of Langfuse" in ran.err
+    (trace,) = stored()
+    assert (trace.tags, trace.customer_id, trace.session_id) == (("beta",), "ann", "s9")
+    metadata = {"plan": "pro", "password": "[redacted]", "release": "2.4", "version": "v7"}
+    assert trace.metadata == metadata
+    assert "agenttrace.tags" not in trace.spans[1].attributes
+    assert "desk" in agenttrace("traces", "list", "--where", "release:2.4 tag:beta plan:pro").out
+    assert "2.4" in agenttrace("traces", "show", trace.trace_id).out
+
+
+def test_a_trace_of_langfuse_without_observations_is_said(agenttrace, write):
+    ran = agenttrace("traces", "import", write("t.json", {"id": "lf1", "observations": []}))
+    assert "not imported are 1 traces of Langfuse without an observation" in ran.err
+
+
+def test_a_later_import_takes_nothing_away_that_an_earlier_one_brought(agenttrace, write):
+    whole = write("t.json", LANGFUSE)
+    lines = write("o.jsonl", b"\n".join(json.dumps(one).encode() for one in OBSERVATIONS))
+    agenttrace("traces", "import", whole, "--project", "shop")
+    (before,) = stored()
+    assert agenttrace("traces", "import", lines).code == 0
+    (after,) = stored()
+    assert after.to_dict() == before.to_dict()
+    assert agenttrace("traces", "list", "--where", "release:2.4 customer:ann project:shop").code == 0
+
+
+def test_what_a_later_import_says_of_a_span_counts(agenttrace, write):
+    agenttrace("traces", "import", write("t.json", LANGFUSE))
+    failed = OBSERVATIONS[1] | {"level": "ERROR", "statusMessage": "declined", "output": None}
+    agenttrace("traces", "import", write("o.jsonl", failed | {"endTime": "2026-10-02T10:00:01.500Z"}))
+    (trace,) = stored()
+    (call,) = trace.tool_calls
+    assert (call.error.message, call.end_ns - call.start_ns) == ("declined", 1_500_000_000)
+    assert trace.tags == ("beta",)
+
+
+def test_log_records_that_came_with_a_span_stay_when_it_comes_again(agenttrace, write):
+    values = {"gen_ai.tool.name": "get_weather", "tool_use_id": "t1"}
+    said = {"tool_use_id": "t1", "tool_input": '{"city": "Paris"}', "success": "true"}
+    spans, logs = request(span(2, "x", values)), request(logs=[log(2, "claude_code.tool_result", said)])
+    agenttrace("traces", "import", write("both.json", [spans, logs]))
+    agenttrace("traces", "import", write("spans.json", spans))
+    (trace,) = stored()
+    assert [call.arguments for call in trace.tool_calls] == [{"city": "Paris"}]
+
+
 SESSIONS = {
     "atif": {
         "schema_version": "ATIF-v1.4",
