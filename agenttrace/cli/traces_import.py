@@ -40,10 +40,11 @@ def traces_import(files: Sequence[str], project: str | None, store: str | None) 
     """Put the OpenTelemetry traces, or the transcripts, of each FILE into the store.
 
     A file holds requests of OTLP, of traces or of logs: as JSON, JSON lines or protobuf, packed with gzip or
-    not; or traces as Langfuse's API answers them; or a session as ATIF, Claude Code or Codex write it: its
-    content says which. What is in the store already is replaced by the same, so a file may be imported again,
-    also when its session has gone on; spans of one trace may come in several files, in any order, and keep
-    what only an earlier file said of them. Secrets are redacted.
+    not; or what Langfuse or LangSmith exported; or conversations, each an object with messages; or a session
+    as ATIF, Claude Code or Codex write it: its content says which. What is in the store already is replaced
+    by the same, so a file may be imported again, also when its session has gone on; spans of one trace may
+    come in several files, in any order, and keep what only an earlier file said of them. Secrets are
+    redacted.
     """
     target = open_store(store)
     redaction = Redaction()

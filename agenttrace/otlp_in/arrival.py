@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from agenttrace.core.digests import digest_of
 from agenttrace.core.errors import DatasetError
 
 MOST_BYTES = 512 * 1024 * 1024
@@ -18,6 +20,7 @@ DEEPEST = 32
 MOST_PROBLEMS = 100
 
 LATEST = (1 << 63) - 1
+_HEX = frozenset("0123456789abcdef")
 
 
 class TelemetryError(DatasetError):
@@ -92,3 +95,21 @@ class Arrival:
         """
         if self.is_full:
             raise TelemetryError(f"got more than {MOST_RECORDS:,} records, send them in several payloads")
+
+
+def key_of(text: Any, digits: int) -> int:
+    """An id as OpenTelemetry has them; of one that is not written so, a number made of it."""
+    plain = str(text).replace("-", "").lower()
+    if len(plain) != digits or not _HEX.issuperset(plain):
+        plain = digest_of(str(text))[:digits]
+    return int(plain, 16) or 1
+
+
+def iso_ns(text: Any) -> int:
+    """Nanoseconds of an ISO text, in UTC where it names no offset; 0 where it is none."""
+    try:
+        moment = datetime.fromisoformat(str(text).replace("Z", "+00:00"))
+        moment = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+        return min(max(int(moment.timestamp() * 1_000_000) * 1_000, 0), LATEST)
+    except (ValueError, OverflowError, OSError):
+        return 0

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 from agenttrace.core import semconv
-from agenttrace.core.digests import digest_of
 from agenttrace.core.jsonable import jsonable, to_json
-from agenttrace.otlp_in.arrival import LATEST, Arrival, ArrivedSpan
+from agenttrace.otlp_in.arrival import Arrival, ArrivedSpan, iso_ns, key_of
 from agenttrace.otlp_in.values import value_of
 
 _FIELDS = {
@@ -44,7 +42,6 @@ _LABELS = ("release", "version", "environment")
 """What Langfuse says of a trace beside its metadata."""
 _OPENTELEMETRY = frozenset(("attributes", "scope", "resourceAttributes"))
 """The keys of metadata under which it puts what a span of OpenTelemetry had."""
-_HEX = frozenset("0123456789abcdef")
 
 
 def is_langfuse(payload: Mapping[str, Any]) -> bool:
@@ -132,14 +129,14 @@ def _span(observation: Mapping[str, Any], trace: Mapping[str, Any]) -> ArrivedSp
     parent = observation.get("parentObservationId")
     failed = str(observation.get("level")).upper() == "ERROR"
     message = observation.get("statusMessage")
-    start = _time(observation.get("startTime"))
+    start = iso_ns(observation.get("startTime"))
     return ArrivedSpan(
-        _key(observation.get("traceId") or trace.get("id"), 32),
-        _key(observation["id"], 16),
-        _key(parent, 16) if parent else None,
+        key_of(observation.get("traceId") or trace.get("id"), 32),
+        key_of(observation["id"], 16),
+        key_of(parent, 16) if parent else None,
         str(observation.get("name") or ""),
         start,
-        _time(observation.get("endTime")) or start,
+        iso_ns(observation.get("endTime")) or start,
         attributes,
         status=2 if failed else 0,
         status_message=message if isinstance(message, str) else "",
@@ -160,20 +157,3 @@ def _with_api_names(fields: Mapping[str, Any]) -> dict[str, Any]:
 def _mapping(value: Any) -> dict[str, Any]:
     value = value_of(value)
     return value if isinstance(value, dict) else {}
-
-
-def _key(text: Any, digits: int) -> int:
-    """An id as OpenTelemetry has them; of one that is not written so, a number made of it."""
-    plain = str(text).replace("-", "").lower()
-    if len(plain) != digits or not _HEX.issuperset(plain):
-        plain = digest_of(str(text))[:digits]
-    return int(plain, 16) or 1
-
-
-def _time(text: Any) -> int:
-    """Nanoseconds of an ISO text; 0 where it is none."""
-    try:
-        moment = datetime.fromisoformat(str(text).replace("Z", "+00:00"))
-        return min(max(int(moment.timestamp() * 1_000_000) * 1_000, 0), LATEST)
-    except (ValueError, OverflowError, OSError):
-        return 0

@@ -186,6 +186,64 @@ def test_log_records_that_came_with_a_span_stay_when_it_comes_again(agenttrace, 
     assert [call.arguments for call in trace.tool_calls] == [{"city": "Paris"}]
 
 
+def conversation(text, **fields):
+    asked = {"id": "c1", "type": "function", "function": {"name": "refund", "arguments": '{"order": 7}'}}
+    messages = [
+        {"role": "user", "content": text},
+        {"role": "assistant", "content": None, "tool_calls": [asked]},
+        {"role": "tool", "tool_call_id": "c1", "content": "ok, password: hunter2-x"},
+        {"role": "assistant", "content": "Done."},
+    ]
+    return {"messages": messages, **fields}
+
+
+@pytest.mark.parametrize("form", ["object", "list", "lines", "spread over lines"])
+def test_conversations_come_into_the_store_once_and_without_their_secrets(form, agenttrace, write):
+    rows = [conversation("refund 7", id="a", timestamp="2026-10-02T10:00:00Z"), conversation("refund 8")]
+    if form in ("object", "spread over lines"):
+        rows = rows[:1]
+    data = {
+        "object": json.dumps(rows[0]),
+        "list": json.dumps(rows),
+        "lines": "\n".join(map(json.dumps, rows)),
+        "spread over lines": json.dumps(rows[0], indent=2),
+    }[form]
+    path = write("m.jsonl", data.encode())
+    first, second = agenttrace("traces", "import", path), agenttrace("traces", "import", path)
+    assert (first.code, second.code) == (0, 0), first.err
+    assert f"new: {4 * len(rows)} spans, {len(rows)} traces" in first.out
+    assert "new: 0 spans, 0 traces" in second.out
+    by_text = {trace.input["input"]: trace for trace in stored()}
+    assert len(by_text) == len(rows)
+    assert [call.arguments for call in by_text["refund 7"].tool_calls] == [{"order": 7}]
+    assert by_text["refund 7"].root.start_ns == 1_790_935_200_000_000_000
+    assert "hunter2" not in repr([trace.to_dict() for trace in by_text.values()])
+
+
+def test_equal_conversations_of_a_file_are_traces_of_their_own(agenttrace, write):
+    data = "\n".join([json.dumps(conversation("refund 7"))] * 2).encode()
+    assert "of 2 traces" in agenttrace("traces", "import", write("m.jsonl", data)).out
+    assert len(stored()) == 2
+
+
+def test_a_conversation_that_cannot_be_read_is_said_with_its_number(agenttrace, write):
+    rows = [conversation("refund 7"), {"messages": [{"role": "wizard", "content": "?"}]}]
+    ran = agenttrace("traces", "import", write("m.json", rows))
+    assert ran.code == 2
+    assert "conversation 2: messages[0]" in ran.err
+    assert "wizard" in ran.err
+
+
+def test_runs_of_langsmith_come_into_the_store(agenttrace, write):
+    times = {"start_time": "2026-10-02T10:00:00", "end_time": "2026-10-02T10:00:01"}
+    root = {"id": "r", "trace_id": "r", "run_type": "chain", "name": "desk", "inputs": {"q": "?"}, **times}
+    tool = {"id": "t", "trace_id": "r", "parent_run_id": "r", "run_type": "tool", "name": "refund", **times}
+    tool |= {"inputs": {"order": 7, "password": "hunter2-x"}, "outputs": {"output": "ok"}}
+    assert agenttrace("traces", "import", write("r.json", [root, tool])).code == 0
+    (trace,) = stored()
+    assert [call.arguments for call in trace.tool_calls] == [{"order": 7, "password": "[redacted]"}]
+
+
 SESSIONS = {
     "atif": {
         "schema_version": "ATIF-v1.4",
