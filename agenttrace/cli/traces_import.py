@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import click
 
@@ -14,6 +14,7 @@ from agenttrace.core.identity import trace_id_text
 from agenttrace.core.protocols import Store
 from agenttrace.core.span import Span
 from agenttrace.otlp_in.arrival import TelemetryError
+from agenttrace.otlp_in.merging import merged
 from agenttrace.otlp_in.payload import read_payload
 from agenttrace.otlp_in.reading import to_store
 from agenttrace.otlp_in.tables import EVENT
@@ -39,9 +40,11 @@ def traces_import(files: Sequence[str], project: str | None, store: str | None) 
     """Put the OpenTelemetry traces, or the transcripts, of each FILE into the store.
 
     A file holds requests of OTLP, of traces or of logs: as JSON, JSON lines or protobuf, packed with gzip or
-    not; or a session as ATIF, Claude Code or Codex write it: its content says which. What is in the store
-    already is replaced by the same, so a file may be imported again, also when its session has gone on; spans
-    of one trace may come in several files of OTLP, in any order. Secrets are redacted.
+    not; or what Langfuse or LangSmith exported; or conversations, each an object with messages; or a session
+    as ATIF, Claude Code or Codex write it: its content says which. What is in the store already is replaced
+    by the same, so a file may be imported again, also when its session has gone on; spans of one trace may
+    come in several files, in any order, and keep what only an earlier file said of them. Secrets are
+    redacted.
     """
     target = open_store(store)
     redaction = Redaction()
@@ -49,7 +52,7 @@ def traces_import(files: Sequence[str], project: str | None, store: str | None) 
     try:
         for file in files:
             try:
-                spans, problems, unread_here = _read(file)
+                spans, problems, unread_here, left_out = _read(file)
             except (AgentTraceError, OSError) as error:
                 unread = True
                 click.echo(f"Error: {safe_line(_named(file, error))}", err=True)
@@ -58,6 +61,8 @@ def traces_import(files: Sequence[str], project: str | None, store: str | None) 
             stored = _stored(spans, target)
             check_kept(target)
             click.echo(f"{safe_line(file)}: {stored}")
+            for what, count in left_out.items():
+                click.echo(f"Note: {safe_line(file)}: not imported are {count} {what}", err=True)
             for problem in problems[:_SHOWN]:
                 click.echo(f"Error: {safe_line(problem)}", err=True)
             if unread_here > _SHOWN:
@@ -68,8 +73,9 @@ def traces_import(files: Sequence[str], project: str | None, store: str | None) 
     return UNREAD if unread else 0
 
 
-def _read(file: str) -> tuple[list[Span], list[str], int]:
-    """The spans in a file; what of it could not be read, the first of it in words, and how much that is.
+def _read(file: str) -> tuple[list[Span], list[str], int, Mapping[str, int]]:
+    """The spans in a file; what of it could not be read, the first of it in words, and how much that is; how
+    much of what was read has no place in a store.
 
     Raises:
         AgentTraceError: it is neither OpenTelemetry's nor a transcript.
@@ -83,14 +89,14 @@ def _read(file: str) -> tuple[list[Span], list[str], int]:
         return _read_transcript(file)
     if arrival.unread and not arrival.spans and not arrival.logs and format_of(file) is not None:
         return _read_transcript(file)
-    return spans_of(arrival), arrival.problems, arrival.unread
+    return spans_of(arrival), arrival.problems, arrival.unread, arrival.left_out
 
 
-def _read_transcript(file: str) -> tuple[list[Span], list[str], int]:
+def _read_transcript(file: str) -> tuple[list[Span], list[str], int, Mapping[str, int]]:
     traces = traces_from_transcript(file)
     lines = max((trace.metadata.get("unreadable_lines", 0) for trace in traces), default=0)
     problems = [f"{file}: {lines} lines are no JSON, as where a session was interrupted"] if lines else []
-    return [span for trace in traces for span in trace.spans], problems, len(problems)
+    return [span for trace in traces for span in trace.spans], problems, len(problems), {}
 
 
 def _named(file: str, error: Exception) -> str:
@@ -102,7 +108,7 @@ def _named(file: str, error: Exception) -> str:
 def _ready(span: Span, project: str | None, redaction: Redaction) -> Span:
     is_received = semconv.RECEIVED in span.attributes and span.span_type != EVENT
     ready = redact_received(span, redaction) if is_received else redaction.span(span)
-    ready.project = project or span.project or "default"
+    ready.project = project or span.project
     return ready
 
 
@@ -115,9 +121,12 @@ def _stored(spans: Sequence[Span], store: Store) -> str:
     new_spans = new_traces = 0
     for key, together in by_trace.items():
         stored = store.trace(trace_id_text(key))
-        keys = set() if stored is None else {span.span_key for span in stored.spans}
+        before = {} if stored is None else {span.span_key: span for span in stored.spans}
         new_traces += stored is None
-        new_spans += sum(span.span_key not in keys for span in together if span.span_type != EVENT)
+        new_spans += sum(span.span_key not in before for span in together if span.span_type != EVENT)
+        together = [merged(before[it.span_key], it) if it.span_key in before else it for it in together]
+        for span in together:
+            span.project = span.project or "default"
         rows += to_store(together)
     for at in range(0, len(rows), _BATCH):
         store.write(Batch(rows[at : at + _BATCH]))

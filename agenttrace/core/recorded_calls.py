@@ -132,12 +132,17 @@ class RecordedRoot:
         )
 
 
-def input_of_recorded(root: Span) -> Any:
-    """What the agent of a recorded run was given: keyword arguments, a text, or None where it is unknown."""
+def input_of_run(root: Span) -> Any:
+    """What a run was given: keyword arguments, a text, or None where it is unknown.
+
+    A text without a parameter's name stands under ``input`` in runs that were recorded as plain data or that
+    were imported. The argument ``input`` of an observed function stays one.
+    """
     if root.input is None:
         return None
     text = root.input.get("input")
-    return text if len(root.input) == 1 and isinstance(text, str) else dict(root.input)
+    is_wrapped = any(root.attributes.get(name) is True for name in (semconv.RECORDED, semconv.TEXT_INPUT))
+    return text if is_wrapped and len(root.input) == 1 and isinstance(text, str) else dict(root.input)
 
 
 def spans_of_calls(

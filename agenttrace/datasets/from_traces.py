@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from agenttrace.core.example import Example
 from agenttrace.core.marks import left_out, without_digests
-from agenttrace.core.recorded_calls import ROOT_NAME, call_to_mapping, input_of_recorded
+from agenttrace.core.recorded_calls import ROOT_NAME, call_to_mapping, input_of_run
 from agenttrace.core.text import short_line
 from agenttrace.core.tool import TOOL
 from agenttrace.core.tool_call import ToolCall
@@ -44,7 +44,8 @@ def example_from_trace(trace: Trace, expect: Expect = "nothing", *, outputs: boo
     """Make an example of a run: its input, output and calls, on request with the calls as expected ones.
 
     The input is the root's, as keyword arguments; None where the root is itself a tool call (an agent that
-    was not decorated). A recorded chat's input is its first text. The name is that of the root with the
+    was not decorated). A recorded chat's input is its first text, that of an imported trace a text where it
+    has no parameter's name. The name is that of the root with the
     beginning of its input; a recorded run that has a name keeps it. The trace's tags are the example's, its
     id, customer and session are in `additional_metadata`.
     Without `outputs`, what the tools returned is left out: a mark says that it is not known.
@@ -52,8 +53,7 @@ def example_from_trace(trace: Trace, expect: Expect = "nothing", *, outputs: boo
     root = trace.root
     agent_input: Any = None
     if root is not None and root.span_type != TOOL and root.input is not None:
-        agent_input = input_of_recorded(root) if trace.is_recorded_run else dict(root.input)
-        agent_input = without_digests(agent_input)
+        agent_input = without_digests(input_of_run(root))
     origin = {
         "trace_id": trace.trace_id,
         "customer_id": trace.customer_id,

@@ -31,7 +31,7 @@ _MOST_OUTCOMES = 6
 """Calls that are read as failed and not in every combination; a score that hangs on more is errored."""
 
 _OUTCOME = "the outcome"
-_OUTPUTS = frozenset({_OUTCOME, "output", "the value of the output"})
+_OUTPUTS = frozenset({_OUTCOME, "output"})
 
 Untold = Cause | Literal["not tagged"]
 """Why it cannot be told: the cause of a mark, or that nothing says which tags a tool has."""

@@ -2,7 +2,9 @@
 
 An answer is text as a rule, where the tool may have given data (`possible_outputs`). What agrees
 with the text and not with the value that it spells, or the other way round, cannot be told; only `re_` and
-`semantic` are always asked about the text. An expected text also stands for the data that it spells.
+`semantic` are always asked about the text. An expected text also stands for the data that it spells, and
+expected mappings and lists agree with a text that spells them: whether the tool gave the one or the other
+makes no difference then, so answers are told by them.
 """
 
 from __future__ import annotations
@@ -12,11 +14,16 @@ from typing import Any
 from agenttrace.core.json_reader import json_or_literal
 from agenttrace.core.possible_outputs import possible_outputs
 from agenttrace.core.tool_call import ToolCall
-from agenttrace.expectations.matcher import Context, Matcher
+from agenttrace.expectations.matcher import Context, Matcher, Unordered
 from agenttrace.expectations.reading import cannot_tell
 from agenttrace.expectations.values import Difference, agree, prepare
 
 _OF_TEXT = frozenset({"$re", "$semantic"})
+_VALUE = "the value of the output"
+_REMEDY = (
+    "expect the text as it stands, or observe the tool with span_type='tool': recorded is the text that the "
+    "model was given, which the tool may have returned, or the value that it spells"
+)
 
 
 def agree_with_output(
@@ -28,13 +35,15 @@ def agree_with_output(
     outputs = possible_outputs(call)
     if isinstance(expected, Matcher) and expected.operator in _OF_TEXT:
         outputs = outputs[:1]
+    elif isinstance(expected, dict | list | Unordered):
+        outputs = (_data_in(outputs[0]),)
     readings: list[tuple[float, list[Difference]]] = []
     for output in outputs:
         differences: list[Difference] = []
         readings.append((agree(_for(output, expected), output, context, "output", differences), differences))
     readings.sort(key=lambda reading: reading[0])
     agreement, differences = readings[-1]
-    if readings[0][0] < agreement and cannot_tell("not recorded", "the value of the output") == 0.0:
+    if readings[0][0] < agreement and cannot_tell("not recorded", _VALUE, _REMEDY) == 0.0:
         agreement, differences = readings[0]
     if into is not None:
         into.extend(differences)
@@ -49,6 +58,14 @@ def _agree_with_nothing(expected: Any, call: ToolCall, into: list[Difference] | 
         why = "it failed" if call.error is None else f"it raised {call.error.type}"
         into.append(Difference("output", expected, None, "missing", f"{why}, and returned nothing"))
     return 0.0
+
+
+def _data_in(output: Any) -> Any:
+    """The mapping or list that a text spells; any other output as it is."""
+    if type(output) is not str:
+        return output
+    value = json_or_literal(output)
+    return value if isinstance(value, dict | list) else output
 
 
 def _for(output: Any, expected: Any) -> Any:

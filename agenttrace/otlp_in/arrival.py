@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from agenttrace.core.digests import digest_of
 from agenttrace.core.errors import DatasetError
 
 MOST_BYTES = 512 * 1024 * 1024
@@ -17,6 +20,7 @@ DEEPEST = 32
 MOST_PROBLEMS = 100
 
 LATEST = (1 << 63) - 1
+_HEX = frozenset("0123456789abcdef")
 
 
 class TelemetryError(DatasetError):
@@ -63,12 +67,14 @@ class ArrivedLog:
 
 @dataclass(slots=True)
 class Arrival:
-    """What one payload holds. `problems` are records that could not be read, each with its reason."""
+    """What one payload holds. `problems` are records that could not be read, each with its reason;
+    `left_out` counts what was read and has no place in a trace, by what it is."""
 
     spans: list[ArrivedSpan] = field(default_factory=list)
     logs: list[ArrivedLog] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     unread: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
 
     def note(self, problem: str) -> None:
         """Count a record that could not be read, and keep the reasons of the first."""
@@ -89,3 +95,21 @@ class Arrival:
         """
         if self.is_full:
             raise TelemetryError(f"got more than {MOST_RECORDS:,} records, send them in several payloads")
+
+
+def key_of(text: Any, digits: int) -> int:
+    """An id as OpenTelemetry has them; of one that is not written so, a number made of it."""
+    plain = str(text).replace("-", "").lower()
+    if len(plain) != digits or not _HEX.issuperset(plain):
+        plain = digest_of(str(text))[:digits]
+    return int(plain, 16) or 1
+
+
+def iso_ns(text: Any) -> int:
+    """Nanoseconds of an ISO text, in UTC where it names no offset; 0 where it is none."""
+    try:
+        moment = datetime.fromisoformat(str(text).replace("Z", "+00:00"))
+        moment = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+        return min(max(int(moment.timestamp() * 1_000_000) * 1_000, 0), LATEST)
+    except (ValueError, OverflowError, OSError):
+        return 0

@@ -96,7 +96,7 @@ def with_facts(span: Span) -> Span:
     else:
         if span_type == tables.AGENT:
             span_name = _agent_name(fields, has, name)
-        arguments, output = _plain_input(fields, has), _plain_output(fields, has)
+        arguments, output = _plain_input(fields, has, attributes), _plain_output(fields, has)
     status, error = _ending(fields, has, received, attributes, failed, output)
     _say_what_lacks(attributes, None if error is not None and arguments is not None else remedy)
     _name_people(fields, has, attributes)
@@ -273,10 +273,16 @@ def _result(fields: Mapping[str, Any], has: Present, scope: str) -> tuple[Any, b
     return output, recorded, failed, None if call_id is None else str(call_id)
 
 
-def _plain_input(fields: Mapping[str, Any], has: Present) -> dict[str, Any] | None:
+def _plain_input(
+    fields: Mapping[str, Any], has: Present, attributes: dict[str, Any]
+) -> dict[str, Any] | None:
+    """The input by name; the attributes say of a text that it had no name."""
+    attributes.pop(semconv.TEXT_INPUT, None)
     value = value_of(next((fields[key] for key in has.inputs if fields[key] is not None), None))
     if isinstance(value, dict):
         return dict(value)
+    if isinstance(value, str):
+        attributes[semconv.TEXT_INPUT] = True
     return None if value is None else {"input": value}
 
 

@@ -21,6 +21,7 @@ from agenttrace.otlp_in.arrival import (
     TelemetryError,
 )
 from agenttrace.otlp_in.langfuse_form import is_langfuse, read_langfuse
+from agenttrace.otlp_in.langsmith_form import is_langsmith, read_langsmith
 from agenttrace.otlp_in.protobuf import bad_ids, bad_ids_of_log
 
 _REQUESTS = ("resourceSpans", "resource_spans", "batches", "resourceLogs", "resource_logs")
@@ -50,9 +51,14 @@ def read_json(payload: Any, arrival: Arrival) -> None:
             _read_jaeger(trace, arrival)
     elif is_langfuse(payload):
         read_langfuse(payload, arrival)
+    elif is_langsmith(payload):
+        read_langsmith(payload, arrival)
     elif payload:
         keys = ", ".join(sorted(map(str, payload))[:5])
-        raise TelemetryError(f"got a mapping of {keys}, wanted resourceSpans or resourceLogs")
+        raise TelemetryError(
+            f"got a mapping of {keys}, wanted resourceSpans or resourceLogs, or an export of Langfuse or "
+            "LangSmith; objects with 'messages' and sessions of ATIF, Claude Code, Codex are transcripts"
+        )
 
 
 def _read_resources(parts: Sequence[Any], name: str, arrival: Arrival) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import datetime
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agenttrace.core import semconv
-from agenttrace.core.digests import digest_of
 from agenttrace.core.jsonable import jsonable, to_json
-from agenttrace.otlp_in.arrival import LATEST, Arrival, ArrivedSpan
+from agenttrace.otlp_in.arrival import Arrival, ArrivedSpan, iso_ns, key_of
 from agenttrace.otlp_in.values import value_of
 
 _FIELDS = {
@@ -40,7 +38,10 @@ _TYPES = frozenset(
         "GUARDRAIL",
     )
 )
-_HEX = frozenset("0123456789abcdef")
+_LABELS = ("release", "version", "environment")
+"""What Langfuse says of a trace beside its metadata."""
+_OPENTELEMETRY = frozenset(("attributes", "scope", "resourceAttributes"))
+"""The keys of metadata under which it puts what a span of OpenTelemetry had."""
 
 
 def is_langfuse(payload: Mapping[str, Any]) -> bool:
@@ -58,10 +59,15 @@ def _observations(payload: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
 
 
 def read_langfuse(payload: Mapping[str, Any], arrival: Arrival) -> None:
-    """Add the observations of a trace to the arrival."""
+    """Add the observations of a trace to the arrival; what is said of the trace goes to its roots."""
     trace = payload.get("trace")
     trace = _with_api_names(trace if isinstance(trace, Mapping) else payload)
-    for part in _observations(payload) or ():
+    parts = _observations(payload) or []
+    of_trace = _of_trace(trace) if "observations" in payload else {}
+    if "observations" in payload:
+        _count_left_out(payload, trace, parts, arrival)
+    keys = {part.get("id") for part in parts}
+    for part in parts:
         if "observations" in part:
             read_langfuse(part, arrival)
             continue
@@ -73,7 +79,34 @@ def read_langfuse(payload: Mapping[str, Any], arrival: Arrival) -> None:
         if not (observation.get("traceId") or trace.get("id")):
             arrival.note(f"observation {observation.get('name')!r}: got no trace's id")
             continue
-        arrival.spans.append(_span(observation, trace))
+        span = _span(observation, trace)
+        if observation.get("parentObservationId") not in keys:
+            span.attributes = {**of_trace, **span.attributes}
+        arrival.spans.append(span)
+
+
+def _of_trace(trace: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes of its roots that say what is said of a trace: its tags, its metadata, its release."""
+    raw = value_of(jsonable(trace.get("metadata")))
+    metadata = raw if isinstance(raw, dict) else {} if raw is None else {"metadata": raw}
+    metadata = {key: value for key, value in metadata.items() if key not in _OPENTELEMETRY}
+    metadata |= {name: trace[name] for name in _LABELS if isinstance(trace.get(name), str) and trace[name]}
+    tags = trace.get("tags")
+    tags = [tag for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else []
+    return {
+        **({semconv.METADATA: metadata} if metadata else {}),
+        **({semconv.TAGS: tags} if tags else {}),
+    }
+
+
+def _count_left_out(
+    payload: Mapping[str, Any], trace: Mapping[str, Any], parts: Sequence[Any], arrival: Arrival
+) -> None:
+    scores = trace.get("scores") or payload.get("scores")
+    if isinstance(scores, list) and scores:
+        arrival.left_out["scores of Langfuse, whose scale and threshold it does not say"] += len(scores)
+    if not parts:
+        arrival.left_out["traces of Langfuse without an observation"] += 1
 
 
 def _span(observation: Mapping[str, Any], trace: Mapping[str, Any]) -> ArrivedSpan:
@@ -96,14 +129,14 @@ def _span(observation: Mapping[str, Any], trace: Mapping[str, Any]) -> ArrivedSp
     parent = observation.get("parentObservationId")
     failed = str(observation.get("level")).upper() == "ERROR"
     message = observation.get("statusMessage")
-    start = _time(observation.get("startTime"))
+    start = iso_ns(observation.get("startTime"))
     return ArrivedSpan(
-        _key(observation.get("traceId") or trace.get("id"), 32),
-        _key(observation["id"], 16),
-        _key(parent, 16) if parent else None,
+        key_of(observation.get("traceId") or trace.get("id"), 32),
+        key_of(observation["id"], 16),
+        key_of(parent, 16) if parent else None,
         str(observation.get("name") or ""),
         start,
-        _time(observation.get("endTime")) or start,
+        iso_ns(observation.get("endTime")) or start,
         attributes,
         status=2 if failed else 0,
         status_message=message if isinstance(message, str) else "",
@@ -124,20 +157,3 @@ def _with_api_names(fields: Mapping[str, Any]) -> dict[str, Any]:
 def _mapping(value: Any) -> dict[str, Any]:
     value = value_of(value)
     return value if isinstance(value, dict) else {}
-
-
-def _key(text: Any, digits: int) -> int:
-    """An id as OpenTelemetry has them; of one that is not written so, a number made of it."""
-    plain = str(text).replace("-", "").lower()
-    if len(plain) != digits or not _HEX.issuperset(plain):
-        plain = digest_of(str(text))[:digits]
-    return int(plain, 16) or 1
-
-
-def _time(text: Any) -> int:
-    """Nanoseconds of an ISO text; 0 where it is none."""
-    try:
-        moment = datetime.fromisoformat(str(text).replace("Z", "+00:00"))
-        return min(max(int(moment.timestamp() * 1_000_000) * 1_000, 0), LATEST)
-    except (ValueError, OverflowError, OSError):
-        return 0

@@ -7,10 +7,10 @@ from typing import Any, Literal, get_args
 
 from agenttrace.core.errors import ConfigError, DatasetError, did_you_mean
 from agenttrace.core.trace import Trace
-from agenttrace.transcripts import atif, claude_code, codex
+from agenttrace.transcripts import atif, chat_messages, claude_code, codex
 from agenttrace.transcripts.records import Records, Source, read_records
 
-Format = Literal["atif", "claude_code", "codex"]
+Format = Literal["atif", "claude_code", "codex", "messages"]
 
 _READERS: Mapping[
     Format, tuple[Callable[[Sequence[Mapping[str, Any]]], bool], Callable[[Records], list[Trace]]]
@@ -18,6 +18,7 @@ _READERS: Mapping[
     "atif": (atif.looks_like, atif.traces_in),
     "claude_code": (claude_code.looks_like, claude_code.traces_in),
     "codex": (codex.looks_like, codex.traces_in),
+    "messages": (chat_messages.looks_like, chat_messages.traces_in),
 }
 
 
@@ -33,7 +34,8 @@ def traces_from_transcript(source: Source, format: Format | Literal["auto"] = "a
     Args:
         source: A file's path, or its lines (texts, bytes or mappings), or a trajectory as a mapping. Files of
             sub-agents are found beside a file, not beside lines.
-        format: *atif* (Harbor's trajectories), *claude_code*, *codex*; *auto* tells by the content.
+        format: *atif* (Harbor's trajectories), *claude_code*, *codex*, *messages* (objects with
+            ``messages``, as `Trace.from_messages` takes them); *auto* tells by the content.
 
     Raises:
         DatasetError: the file cannot be read, or is no transcript of the format; it names path and field.
@@ -45,7 +47,10 @@ def traces_from_transcript(source: Source, format: Format | Literal["auto"] = "a
     records = read_records(source)
     name = _looks_like(records) if format == "auto" else format
     if name is None:
-        raise DatasetError("this is no transcript of ATIF, of Claude Code or of Codex", path=records.path)
+        raise DatasetError(
+            "this is no transcript of ATIF, of Claude Code or of Codex, and no log of messages",
+            path=records.path,
+        )
     traces = _READERS[name][1](records)
     if not traces:
         if not _READERS[name][0](records.records):

@@ -128,6 +128,8 @@ class _Spans:
         attributes: dict[str, Any] = {semconv.SESSION_ID: run.session_id} if run.session_id else {}
         if run.metadata:
             attributes[semconv.METADATA] = jsonable(run.metadata)
+        if run.prompt is not None:
+            attributes[semconv.TEXT_INPUT] = True
         self._add(
             span_key=key,
             parent_key=parent_key,

@@ -99,6 +99,151 @@ def test_a_list_shows_the_calls_with_their_failures(agenttrace, write):
     assert "get_weather" in agenttrace("traces", "show", stored()[0].trace_id[:8]).out
 
 
+OBSERVATIONS = [
+    {
+        "id": "o1",
+        "traceId": "lf1",
+        "type": "AGENT",
+        "name": "desk",
+        "startTime": "2026-10-02T10:00:00.000Z",
+        "endTime": "2026-10-02T10:00:02.000Z",
+        "input": {"question": "refund 7"},
+        "level": "DEFAULT",
+        "parentObservationId": None,
+    },
+    {
+        "id": "o2",
+        "traceId": "lf1",
+        "type": "TOOL",
+        "name": "refund",
+        "startTime": "2026-10-02T10:00:00.000Z",
+        "endTime": "2026-10-02T10:00:01.000Z",
+        "input": {"order": 7},
+        "output": "ok",
+        "parentObservationId": "o1",
+    },
+]
+LANGFUSE = {
+    "id": "lf1",
+    "name": "desk",
+    "userId": "ann",
+    "sessionId": "s9",
+    "tags": ["beta"],
+    "release": "2.4",
+    "version": "v7",
+    "metadata": {"plan": "pro", "password": "hunter2-x", "scope": {"name": "langfuse-sdk"}},
+    "observations": OBSERVATIONS,
+    "scores": [{"name": "thumbs", "value": 1}, {"name": "tone", "stringValue": "kind"}],
+}
+
+
+def test_what_langfuse_says_of_a_trace_is_found_by_queries_and_shown(agenttrace, write):
+    ran = agenttrace("traces", "import", write("t.json", LANGFUSE))
+    assert ran.code == 0
+    assert "not imported are 2 scores of Langfuse" in ran.err
+    (trace,) = stored()
+    assert (trace.tags, trace.customer_id, trace.session_id) == (("beta",), "ann", "s9")
+    metadata = {"plan": "pro", "password": "[redacted]", "release": "2.4", "version": "v7"}
+    assert trace.metadata == metadata
+    assert "agenttrace.tags" not in trace.spans[1].attributes
+    assert "desk" in agenttrace("traces", "list", "--where", "release:2.4 tag:beta plan:pro").out
+    assert "2.4" in agenttrace("traces", "show", trace.trace_id).out
+
+
+def test_a_trace_of_langfuse_without_observations_is_said(agenttrace, write):
+    ran = agenttrace("traces", "import", write("t.json", {"id": "lf1", "observations": []}))
+    assert "not imported are 1 traces of Langfuse without an observation" in ran.err
+
+
+def test_a_later_import_takes_nothing_away_that_an_earlier_one_brought(agenttrace, write):
+    whole = write("t.json", LANGFUSE)
+    lines = write("o.jsonl", b"\n".join(json.dumps(one).encode() for one in OBSERVATIONS))
+    agenttrace("traces", "import", whole, "--project", "shop")
+    (before,) = stored()
+    assert agenttrace("traces", "import", lines).code == 0
+    (after,) = stored()
+    assert after.to_dict() == before.to_dict()
+    assert agenttrace("traces", "list", "--where", "release:2.4 customer:ann project:shop").code == 0
+
+
+def test_what_a_later_import_says_of_a_span_counts(agenttrace, write):
+    agenttrace("traces", "import", write("t.json", LANGFUSE))
+    failed = OBSERVATIONS[1] | {"level": "ERROR", "statusMessage": "declined", "output": None}
+    agenttrace("traces", "import", write("o.jsonl", failed | {"endTime": "2026-10-02T10:00:01.500Z"}))
+    (trace,) = stored()
+    (call,) = trace.tool_calls
+    assert (call.error.message, call.end_ns - call.start_ns) == ("declined", 1_500_000_000)
+    assert trace.tags == ("beta",)
+
+
+def test_log_records_that_came_with_a_span_stay_when_it_comes_again(agenttrace, write):
+    values = {"gen_ai.tool.name": "get_weather", "tool_use_id": "t1"}
+    said = {"tool_use_id": "t1", "tool_input": '{"city": "Paris"}', "success": "true"}
+    spans, logs = request(span(2, "x", values)), request(logs=[log(2, "claude_code.tool_result", said)])
+    agenttrace("traces", "import", write("both.json", [spans, logs]))
+    agenttrace("traces", "import", write("spans.json", spans))
+    (trace,) = stored()
+    assert [call.arguments for call in trace.tool_calls] == [{"city": "Paris"}]
+
+
+def conversation(text, **fields):
+    asked = {"id": "c1", "type": "function", "function": {"name": "refund", "arguments": '{"order": 7}'}}
+    messages = [
+        {"role": "user", "content": text},
+        {"role": "assistant", "content": None, "tool_calls": [asked]},
+        {"role": "tool", "tool_call_id": "c1", "content": "ok, password: hunter2-x"},
+        {"role": "assistant", "content": "Done."},
+    ]
+    return {"messages": messages, **fields}
+
+
+@pytest.mark.parametrize("form", ["object", "list", "lines", "spread over lines"])
+def test_conversations_come_into_the_store_once_and_without_their_secrets(form, agenttrace, write):
+    rows = [conversation("refund 7", id="a", timestamp="2026-10-02T10:00:00Z"), conversation("refund 8")]
+    if form in ("object", "spread over lines"):
+        rows = rows[:1]
+    data = {
+        "object": json.dumps(rows[0]),
+        "list": json.dumps(rows),
+        "lines": "\n".join(map(json.dumps, rows)),
+        "spread over lines": json.dumps(rows[0], indent=2),
+    }[form]
+    path = write("m.jsonl", data.encode())
+    first, second = agenttrace("traces", "import", path), agenttrace("traces", "import", path)
+    assert (first.code, second.code) == (0, 0), first.err
+    assert f"new: {4 * len(rows)} spans, {len(rows)} traces" in first.out
+    assert "new: 0 spans, 0 traces" in second.out
+    by_text = {trace.input["input"]: trace for trace in stored()}
+    assert len(by_text) == len(rows)
+    assert [call.arguments for call in by_text["refund 7"].tool_calls] == [{"order": 7}]
+    assert by_text["refund 7"].root.start_ns == 1_790_935_200_000_000_000
+    assert "hunter2" not in repr([trace.to_dict() for trace in by_text.values()])
+
+
+def test_equal_conversations_of_a_file_are_traces_of_their_own(agenttrace, write):
+    data = "\n".join([json.dumps(conversation("refund 7"))] * 2).encode()
+    assert "of 2 traces" in agenttrace("traces", "import", write("m.jsonl", data)).out
+    assert len(stored()) == 2
+
+
+def test_a_conversation_that_cannot_be_read_is_said_with_its_number(agenttrace, write):
+    rows = [conversation("refund 7"), {"messages": [{"role": "wizard", "content": "?"}]}]
+    ran = agenttrace("traces", "import", write("m.json", rows))
+    assert ran.code == 2
+    assert "conversation 2: messages[0]" in ran.err
+    assert "wizard" in ran.err
+
+
+def test_runs_of_langsmith_come_into_the_store(agenttrace, write):
+    times = {"start_time": "2026-10-02T10:00:00", "end_time": "2026-10-02T10:00:01"}
+    root = {"id": "r", "trace_id": "r", "run_type": "chain", "name": "desk", "inputs": {"q": "?"}, **times}
+    tool = {"id": "t", "trace_id": "r", "parent_run_id": "r", "run_type": "tool", "name": "refund", **times}
+    tool |= {"inputs": {"order": 7, "password": "hunter2-x"}, "outputs": {"output": "ok"}}
+    assert agenttrace("traces", "import", write("r.json", [root, tool])).code == 0
+    (trace,) = stored()
+    assert [call.arguments for call in trace.tool_calls] == [{"order": 7, "password": "[redacted]"}]
+
+
 SESSIONS = {
     "atif": {
         "schema_version": "ATIF-v1.4",

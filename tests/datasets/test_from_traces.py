@@ -2,11 +2,14 @@ from __future__ import annotations
 
 import pytest
 
+from agenttrace import Tracer, traces_from_otlp, traces_from_transcript
+from agenttrace.core.batch import Batch
 from agenttrace.core.span import Span
 from agenttrace.core.trace import Trace
 from agenttrace.datasets import EvalDataset
 from agenttrace.expectations import call
 from agenttrace.scorers import ToolOrderScorer
+from agenttrace.store.memory import MemoryStore
 
 
 def _captured() -> Trace:
@@ -87,6 +90,53 @@ def test_a_recorded_chat_has_its_first_text_as_input() -> None:
     )
     (example,) = EvalDataset.from_traces([trace])
     assert (example.input, example.actual_output) == ("hi", "hello")
+
+
+def _imported(**attributes: object) -> Trace:
+    values = [{"key": key, "value": {"stringValue": value}} for key, value in attributes.items()]
+    span = {"traceId": "1" * 32, "spanId": "2" * 16, "name": "agent", "attributes": values}
+    (trace,) = traces_from_otlp({"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]})
+    return trace
+
+
+def test_a_text_that_an_imported_agent_was_given_is_the_input_as_it_stands() -> None:
+    (example,) = EvalDataset.from_traces([_imported(**{"input.value": "refund 5"})])
+    assert (example.input, example.name) == ("refund 5", "agent: refund 5")
+
+
+def test_the_argument_called_input_of_an_imported_agent_stays_an_argument() -> None:
+    (example,) = EvalDataset.from_traces([_imported(**{"input.value": '{"input": "refund 5"}'})])
+    assert example.input == {"input": "refund 5"}
+    own = {"agenttrace.span.type": "agent", "input.value": '{"input": "refund 5"}'}
+    (example,) = EvalDataset.from_traces([_imported(**own)])
+    assert example.input == {"input": "refund 5"}
+
+
+def test_an_imported_text_is_the_input_also_from_the_store() -> None:
+    store = MemoryStore()
+    store.write(Batch(list(_imported(**{"input.value": "refund 5"}).spans)))
+    trace = store.trace("1" * 32)
+    assert trace is not None
+    assert EvalDataset.from_traces([trace])[0].input == "refund 5"
+
+
+def test_the_argument_called_input_of_a_decorated_agent_stays_an_argument() -> None:
+    tracer = Tracer(store="memory")
+
+    @tracer.observe(span_type="agent")
+    def agent(input: str) -> str:  # noqa: A002 - the name is the point
+        return input
+
+    with tracer.capture() as captured:
+        agent("refund 5")
+    assert EvalDataset.from_traces([captured.trace])[0].input == {"input": "refund 5"}
+
+
+def test_the_prompt_of_a_transcript_is_the_input_as_it_stands() -> None:
+    steps = [{"step_id": 1, "source": "user", "message": "refund 5"}]
+    session = {"schema_version": "ATIF-v1.4", "session_id": "s", "agent": {"name": "a"}, "steps": steps}
+    traces = traces_from_transcript(session)
+    assert EvalDataset.from_traces(traces)[0].input == "refund 5"
 
 
 def test_plain_calls_leave_the_input_unknown() -> None:
