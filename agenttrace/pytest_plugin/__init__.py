@@ -194,7 +194,7 @@ class _Results:
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         self.began = time.time()
-        self.rows: list[str] = []
+        self.rows: list[tuple[str, str | None]] = []
         self.run: FinishedRun | None = None
         self._deselected = False
         self._directory: tempfile.TemporaryDirectory[str] | None = None
@@ -209,10 +209,10 @@ class _Results:
             node.workerinput["agenttrace_spent"] = str(self.config.stash[SPENT])
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Collect what a test scored."""
+        """Collect what a test scored, and why its failure was expected, if it was."""
         results = getattr(report, "agenttrace_results", None)
         if results is not None:
-            self.rows.append(results)
+            self.rows.append((results, getattr(report, "wasxfail", None) if report.skipped else None))
 
     def pytest_deselected(self) -> None:
         """Note that not all tests are run. With xdist, only the workers know."""
