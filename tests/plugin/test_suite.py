@@ -406,3 +406,38 @@ class TestAnExpectedFailure:
         assert "4 failed" not in html
         assert re.search(r">kind<.{,60}>3 of 3<", html, re.DOTALL)  # the fixture's tests did not ask it
         assert html.partition("Calls of failed results")[2].count("<summary>pay ") == 4
+
+
+WIDE = """
+from agenttrace import assert_test
+
+EXAMPLES = [Example(name="eight", expected_tools=[call("refund", order=8, amount=12)])]
+
+def agent():
+    refund(8, 12.5)
+
+def test_asserted():
+    assert_test(EXAMPLES, [ToolOrderScorer()], function=agent)
+
+@pytest.mark.agenttrace(EXAMPLES, [ToolOrderScorer()])
+def test_marked(example):
+    agent()
+"""
+
+
+class TestTheWidthOfATerminal:
+    @BOTH_WAYS
+    @pytest.mark.parametrize("columns", [60, 170])
+    def test_is_that_of_a_failure_though_pytest_captures_the_output(self, project, workers, columns):
+        project.write("test_shop.py", SHOP + WIDE)
+        printed = project.run_on_a_terminal("--color=no", *workers, COLUMNS=str(columns))
+        rules = [line for line in printed.splitlines() if line.removeprefix("E").strip(" ").strip("=") == ""]
+        lengths = {len(line) for line in rules if "=" in line}
+        assert lengths == {columns}
+        side_by_side = "refund(order=8, amount=12)   refund(order=8, amount=12.5)"
+        assert printed.count(side_by_side) == (2 if columns == 170 else 0)
+
+    def test_is_80_where_there_is_none(self, project):
+        project.write("test_shop.py", SHOP + WIDE)
+        lines = project.run("-k", "marked", COLUMNS="170")
+        assert "=" * 80 in lines
