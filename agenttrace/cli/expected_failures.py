@@ -12,7 +12,7 @@ from agenttrace.core.quarantine import quarantine_of, why_failure_is_expected
 from agenttrace.core.report import EvaluationReport
 from agenttrace.core.run_comparison import RunRecord
 from agenttrace.reports.first_line import label
-from agenttrace.reports.requirements import expected_failures, requirements_of
+from agenttrace.reports.requirements import expected_failure, expected_failures, requirements_of
 from agenttrace.reports.text import safe
 from agenttrace.runs.compare import compare_runs
 from agenttrace.runs.record import record_of_report, without_diffs
@@ -49,7 +49,7 @@ def with_expected_failures(report: EvaluationReport) -> EvaluationReport:
             remedy = "" if not result.success else "; it passes: remove its quarantine"
             over.setdefault(result.position, f"{label(result)}: the quarantine ended on {quarantine}{remedy}")
         if why is not None and result.outcome == "failed":  # what is errored says nothing either way
-            expected[result.position] = {"position": result.position, "example": label(result), "why": why}
+            expected[result.position] = expected_failure(report, result.position, label(result), why)
     more = {"expected_failures": list(expected.values()), "quarantines_over": list(over.values())}
     filled = {name: rows for name, rows in more.items() if rows}
     return replace(report, metadata={**report.metadata, **filled}) if filled else report
@@ -73,7 +73,7 @@ def with_failures_of(before: RunRecord | None, report: EvaluationReport) -> Eval
     for change in comparison.changes:
         if change.after is not None and change.after.position in failed and change.kind not in worse:
             why = f"no worse than {before.label}"
-            rows.append({"position": change.after.position, "example": change.label, "why": why})
+            rows.append(expected_failure(report, change.after.position, change.label, why))
     return replace(report, metadata={**report.metadata, "expected_failures": rows}) if rows else report
 
 

@@ -22,6 +22,7 @@ HEAD = (
     "BRANCH",
     "PASSED",
     "FAILED",
+    "XFAILED",
     "ERRORED",
     "NOT RUN",
     "DURATION",
@@ -54,7 +55,7 @@ def runs_list(store: str | None, project: str | None, branch: str | None, limit:
         return
     columns = [(head, cells) for head, *cells in zip(HEAD, *map(_row, runs), strict=True)]
     optional = ("BRANCH", "PROJECT", "DURATION")
-    show_table(columns, optional, cut=("NAME", "ENDED"), last=("STARTED", "NOT RUN"))
+    show_table(columns, optional, cut=("NAME", "ENDED"), last=("STARTED", "NOT RUN", "XFAILED"))
 
 
 def _row(run: RunSummary) -> tuple[str, ...]:
@@ -65,7 +66,8 @@ def _row(run: RunSummary) -> tuple[str, ...]:
         run.project,
         branch_of(run) or "",
         str(run.passed),
-        str(run.failed),
+        str(run.failed - run.xfailed),
+        str(run.xfailed or ""),
         str(run.errored),
         str(run.not_run),
         duration_text(int(run.duration * 1e9)),

@@ -21,6 +21,8 @@ from agenttrace.store.viewer_note import see_in
 _LONGEST = 1_000
 """Characters of one fact."""
 
+_SAID_BELOW = ("examples", "expected_failures", "quarantines_over")
+
 
 @click.command("show", epilog=HELP)
 @click.argument("run", default="last")
@@ -50,7 +52,7 @@ def _head(run: Mapping[str, Any], report: EvaluationReport, width: int | None) -
         "project": run["project"],
         "started": f"{clock_text(run['started_ns'])}, took {run['duration']:.1f} s",
         "model": run["model"],
-        **{name: value for name, value in run["metadata"].items() if name != "examples"},
+        **{name: value for name, value in run["metadata"].items() if name not in _SAID_BELOW},
     }
     if "trials" in facts:  # of recorded runs there are as many as have one name
         facts["trials"] = max((result.trials for result in report), default=facts["trials"])

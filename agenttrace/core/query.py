@@ -20,7 +20,7 @@ METADATA = "metadata."
 
 LABELS = (
     *("tool", "failed", "tag", "name", "project", "status", "verdict", "customer", "session", "run"),
-    *("example", "model", "scorer"),
+    *("example", "model", "scorer", "errored"),
 )
 """The keys of the labels that a trace has of itself."""
 

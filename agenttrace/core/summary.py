@@ -70,6 +70,13 @@ class RunSummary:
         count = self.metadata.get("not_run")
         return count if isinstance(count, int) else 0
 
+    @property
+    def xfailed(self) -> int:
+        """How many of the results that failed were expected to, by xfail, a quarantine or a baseline."""
+        rows: Any = self.metadata.get("expected_failures")
+        counts = [row.get("results", 1) for row in rows or () if isinstance(row, Mapping)]
+        return min(sum(count for count in counts if isinstance(count, int)), self.failed)
+
     @classmethod
     def of(cls, run_id: str, report: EvaluationReport) -> RunSummary:
         """Summarize a report."""

@@ -13,6 +13,7 @@ from typing import Any, Unpack
 from agenttrace.core.deep_link import See
 from agenttrace.core.errors import ConfigError, DatasetError
 from agenttrace.core.example import Example
+from agenttrace.core.failure_width import failure_width
 from agenttrace.core.numbers import is_whole
 from agenttrace.core.protocols import ChatModel, Scorer
 from agenttrace.core.report import EvaluationFailed, EvaluationReport
@@ -37,7 +38,7 @@ from agenttrace.evaluation.trials import MAX_TRIALS, TrialsBy, examples_of_trial
 from agenttrace.redaction import Redaction
 from agenttrace.reports.first_line import failure_line
 from agenttrace.reports.requirements import requirement_text, requirements_of
-from agenttrace.reports.run_comparison import comparison_text, regression_line
+from agenttrace.reports.run_comparison import WIDTH, comparison_text, regression_line
 from agenttrace.reports.terminal import report_text
 from agenttrace.runs.baseline import Baseline, baseline_of
 from agenttrace.runs.compare import compare_runs
@@ -46,6 +47,9 @@ from agenttrace.runs.storage import store_of
 from agenttrace.scoring.example_scorers import check_example_scorers, suite_scorers
 from agenttrace.scoring.redacted import redacted_report
 from agenttrace.store.viewer_note import see_in
+
+RAISED_INDENT = 8
+"""What pytest puts before each line of an exception's text: an E, and the indentation of a test's body."""
 
 
 def assert_test(
@@ -257,6 +261,7 @@ def require_passed(
     redaction: Redaction | None = None,
     *,
     see: Callable[[], See | None] = lambda: None,
+    indent: int = RAISED_INDENT,
 ) -> EvaluationReport:
     """Return the report if it passes, or if it meets every requirement without an errored result.
 
@@ -265,7 +270,8 @@ def require_passed(
     of a task require is required, too. With requirements its metadata has what was measured: the lines as
     *requirement*, each as data in *requirements*, or with its metric. With a `redaction` what is printed is
     without secrets; the report itself stays as it is.
-    `see` is asked where it fails: the text says then how to look at traces.
+    `see` is asked where it fails: the text says then how to look at traces. Where it is printed on a terminal
+    whose width is known, the lines have so many columns less `indent`.
 
     Raises:
         EvaluationFailed: it does neither.
@@ -288,16 +294,17 @@ def require_passed(
     if baseline is None and passes:
         return report
     shown = report if redaction is None else redacted_report(report, redaction)
+    width = failure_width(indent)
     if baseline is not None:
         comparison = compare_runs(baseline, without_diffs(record_of_report(shown)))
         if comparison.is_worse or not comparison.shares_examples:
-            text = f"{regression_line(comparison)}\n{comparison_text(comparison)}\n"
-            text += report_text(shown, see())
+            text = f"{regression_line(comparison)}\n{comparison_text(comparison, width=width or WIDTH)}\n"
+            text += report_text(shown, see(), width)
             raise EvaluationFailed(text, report)
         passes = passes or not required
     if not passes:
         line = _not_run_line(shown) if not_run else failure_line(shown)
-        raise EvaluationFailed(f"{line}\n{report_text(shown, see())}", report)
+        raise EvaluationFailed(f"{line}\n{report_text(shown, see(), width)}", report)
     return report
 
 

@@ -1,6 +1,6 @@
 """The pytest plugin: one test per example, the fixture `agenttrace`, scores in JUnit and at the end.
 
-Only pytest is imported here: a run that uses none of it pays next to nothing.
+Next to nothing but pytest is imported here: a run that uses none of it pays next to nothing.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from agenttrace.core.failure_width import set_failure_width
 
 if TYPE_CHECKING:
     from agenttrace.pytest_plugin.checks import Checks
@@ -73,14 +75,30 @@ def _percent(text: str) -> float:
 _percent.__name__ = "percent from 0 to 100"  # how argparse calls it
 
 
+@pytest.hookimpl(trylast=True)  # after the terminal's reporter is there
 def pytest_configure(config: pytest.Config) -> None:
     """Describe the marker; collect results in the process that reports, which is no worker of xdist."""
     config.addinivalue_line("markers", _HELP)
     worker: dict[str, Any] | None = getattr(config, "workerinput", None)
     if worker is None:
         config.pluginmanager.register(_Results(config), "agenttrace-results")
-    elif "agenttrace_spent" in worker:
+        set_failure_width(_terminal_width(config))
+        return
+    set_failure_width(worker.get("agenttrace_width"))
+    if "agenttrace_spent" in worker:
         config.stash[SPENT] = Path(worker["agenttrace_spent"])
+
+
+def _terminal_width(config: pytest.Config) -> int | None:
+    """The width of the terminal that pytest writes to, as pytest knows it; None where it is no terminal.
+
+    While a test runs its output is captured, so that nothing can ask the terminal itself.
+    """
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if not getattr(reporter, "isatty", False):
+        return None
+    width: int = config.get_terminal_writer().fullwidth
+    return width
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -194,7 +212,7 @@ class _Results:
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
         self.began = time.time()
-        self.rows: list[str] = []
+        self.rows: list[tuple[str, str | None]] = []
         self.run: FinishedRun | None = None
         self._deselected = False
         self._directory: tempfile.TemporaryDirectory[str] | None = None
@@ -204,15 +222,16 @@ class _Results:
 
     @pytest.hookimpl(optionalhook=True)  # of pytest-xdist
     def pytest_configure_node(self, node: Any) -> None:
-        """Tell a worker where all note what they spend."""
+        """Tell a worker how wide the terminal is, and where all note what they spend."""
+        node.workerinput["agenttrace_width"] = _terminal_width(self.config)
         if self._directory is not None:
             node.workerinput["agenttrace_spent"] = str(self.config.stash[SPENT])
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Collect what a test scored."""
+        """Collect what a test scored, and why its failure was expected, if it was."""
         results = getattr(report, "agenttrace_results", None)
         if results is not None:
-            self.rows.append(results)
+            self.rows.append((results, getattr(report, "wasxfail", None) if report.skipped else None))
 
     def pytest_deselected(self) -> None:
         """Note that not all tests are run. With xdist, only the workers know."""

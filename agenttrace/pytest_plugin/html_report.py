@@ -13,9 +13,7 @@ from agenttrace.core.errors import AgentTraceError, error_text
 from agenttrace.core.report import EvaluationReport
 from agenttrace.core.trace import Trace
 from agenttrace.datasets.files import write_text
-
-_TRACES = 10
-"""Failed results whose calls are in the file."""
+from agenttrace.reports.requirements import why_expected
 
 
 def check_report_path(config: pytest.Config) -> None:
@@ -46,10 +44,10 @@ def write_report(
     path = config.getoption("agenttrace_report")
     if path is None:
         return True, []
-    from agenttrace.viewer.report import run_report  # on use: the pages need much else
+    from agenttrace.viewer.report import TRACES, run_report  # on use: the pages need much else
 
     try:
-        html = run_report(_with_traces(report, trace_of))
+        html = run_report(_with_traces(report, trace_of, TRACES))
         # From where pytest was called: a test may have changed the directory.
         write_text(Path(os.path.realpath(config.invocation_params.dir / path)), html, is_private=True)
     except (AgentTraceError, OSError) as error:
@@ -57,12 +55,14 @@ def write_report(
     return True, [f"the report is in {path}"]
 
 
-def _with_traces(report: EvaluationReport, trace_of: Callable[[str], Trace | None]) -> EvaluationReport:
-    results, left = [], _TRACES
-    for result in report:
-        trace_id = result.trace_id
-        if left and trace_id is not None and result.outcome not in ("passed", "not_run"):
-            result = replace(result, trace=trace_of(trace_id), stored_trace_id=trace_id)
-            left -= 1
-        results.append(result)
+def _with_traces(
+    report: EvaluationReport, trace_of: Callable[[str], Trace | None], most: int
+) -> EvaluationReport:
+    """The report with the traces of the first results that failed; what was expected to fail comes last."""
+    failed = [place for place, one in enumerate(report) if one.outcome not in ("passed", "not_run")]
+    failed.sort(key=lambda place: why_expected(report, report[place].position) is not None)
+    results = list(report)
+    for place in [place for place in failed if results[place].trace_id is not None][:most]:
+        trace_id = results[place].trace_id or ""
+        results[place] = replace(results[place], trace=trace_of(trace_id), stored_trace_id=trace_id)
     return replace(report, results=tuple(results))

@@ -244,7 +244,7 @@ class _MarkedTest:
         try:
             needed = () if self._raised is not None else self.requirements
             redacted = redacted_report(report, evaluation.redaction)
-            require_passed(redacted, needed, see=lambda: see_in(evaluation.store))
+            require_passed(redacted, needed, see=lambda: see_in(evaluation.store), indent=0)
         except EvaluationFailed as failure:
             text = str(failure)
         else:

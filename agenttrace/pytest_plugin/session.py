@@ -23,7 +23,9 @@ from agenttrace.pytest_plugin import RESULTS
 from agenttrace.pytest_plugin.html_report import write_report
 from agenttrace.pytest_plugin.suite import named_as, project_name, run_name, store_named, suite_of
 from agenttrace.redaction import Redaction
+from agenttrace.reports.first_line import label
 from agenttrace.reports.markdown import scorer_rows
+from agenttrace.reports.requirements import expected_failure
 from agenttrace.reports.run_comparison import comparison_lines
 from agenttrace.reports.terminal import relative_source
 from agenttrace.reports.text import safe_line
@@ -89,14 +91,17 @@ Extent = Literal["whole", "part", "interrupted"]
 """How much was run of the files that were collected."""
 
 
-def finished(texts: Iterable[str], config: pytest.Config, began: float, extent: Extent) -> FinishedRun:
+def finished(
+    collected: Iterable[tuple[str, str | None]], config: pytest.Config, began: float, extent: Extent
+) -> FinishedRun:
     """Keep what all tests scored as one run in the store of their traces.
 
-    What a run lacks that Control-C or ``-x`` ended was not run, and it is no baseline.
+    `collected` are the results of each test as text, and why its failure was expected. What a run lacks that
+    Control-C or ``-x`` ended was not run, and it is no baseline.
     """
-    rows = [row for text in texts for row in strict_json(text)]
+    rows = [{**row, "expected": why} for text, why in collected for row in strict_json(text)]
     rows.sort(key=lambda row: (row["result"]["example"]["name"], row["result"]["trial"]))
-    report = _report_of(rows, config, began)
+    report = _with_expected_failures(_report_of(rows, config, began), rows)
     if extent == "interrupted":
         report = replace(report, metadata={**report.metadata, "interrupted": True})
     vacuous = [safe_line(line, 400) for line in report.vacuous_lines]
@@ -221,6 +226,18 @@ def _report_of(rows: Iterable[Mapping[str, Any]], config: pytest.Config, began: 
         duration=time.time() - began,
         metadata=_metadata_of(rows, config),
     )
+
+
+def _with_expected_failures(report: EvaluationReport, rows: Sequence[Mapping[str, Any]]) -> EvaluationReport:
+    """The report whose metadata say which failures pytest counts as expected ones."""
+    expected: dict[int, dict[str, Any]] = {}
+    for result, row in zip(report.results, rows, strict=True):
+        if row["expected"] is not None and result.outcome == "failed":
+            why = Redaction().inside(row["expected"].removeprefix("reason: ")) or "xfail"
+            expected[result.position] = expected_failure(report, result.position, label(result), why)
+    if not expected:
+        return report
+    return replace(report, metadata={**report.metadata, "expected_failures": list(expected.values())})
 
 
 def _metadata_of(rows: Iterable[Mapping[str, Any]], config: pytest.Config) -> dict[str, Any]:

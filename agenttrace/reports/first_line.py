@@ -8,7 +8,7 @@ from typing import Any
 from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.core.score import Score
 from agenttrace.core.text import error_line
-from agenttrace.reports.requirements import requirement_text, requirements_of
+from agenttrace.reports.requirements import requirement_text, requirements_of, xfailed
 from agenttrace.reports.text import safe_line
 from agenttrace.reports.trials import reasons, says_why, share_of_trials, times, trials_together
 
@@ -102,5 +102,8 @@ def _is_extra(line: str) -> bool:
 
 
 def not_passed(report: EvaluationReport) -> list[str]:
-    """How many results failed, errored, were not run: ``2 failed``, each where there are any."""
-    return [f"{n} {word.replace('_', ' ')}" for word, n in report.counts.items() if n and word != "passed"]
+    """How many results failed, failed as expected, errored, were not run: ``2 failed``, each if any did."""
+    expected = xfailed(report)
+    counts = {"failed": report.counts["failed"] - expected, "xfailed": expected}
+    counts.update((word, n) for word, n in report.counts.items() if word not in ("passed", "failed"))
+    return [f"{n} {word.replace('_', ' ')}" for word, n in counts.items() if n]

@@ -16,7 +16,7 @@ from agenttrace.core.report import EvaluationReport
 from agenttrace.reports.by_example import ExampleResults, by_example
 from agenttrace.reports.first_line import not_passed
 from agenttrace.reports.metrics import metric_rows
-from agenttrace.reports.requirements import is_accepted, requirement_lines
+from agenttrace.reports.requirements import expectation_lines, is_accepted, requirement_lines
 from agenttrace.reports.terminal import interruption_line
 from agenttrace.reports.text import plain, safe, safe_line
 
@@ -161,6 +161,8 @@ def _head(report: EvaluationReport) -> str:
     for line in requirement_lines(report):
         mark, _, text = line.text.partition("required: ")
         lines += ["", f"{mark}Required: {in_line(text, 500)}"]
+    for line in expectation_lines(report):
+        lines += ["", in_line(line.text, 500)]
     if report.metadata.get("interrupted"):
         lines += ["", f"**{interruption_line(report)}**"]
     return "\n".join(lines) + "\n"

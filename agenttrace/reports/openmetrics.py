@@ -88,7 +88,9 @@ def openmetrics_text(
             [(_of(one), one.total / one.judged) for one in scores if one.judged],
         ),
         *_gauge(
-            "agenttrace_scores_cost_dollars", "What they cost.", [(_of(one), one.cost) for one in scores]
+            "agenttrace_scores_cost_dollars",
+            "What they cost, where a price is known.",
+            [(_of(one), one.cost) for one in scores if one.cost],  # an unknown cost is stored as none
         ),
         *_gauge("agenttrace_failures", "Failures by state.", list(_states(failures))),
         "# EOF",

@@ -57,6 +57,18 @@ def expected_failures(report: EvaluationReport) -> list[Mapping[str, Any]]:
     return _mappings(report.metadata.get("expected_failures"))
 
 
+def expected_failure(report: EvaluationReport, position: int, example: str, why: str) -> dict[str, Any]:
+    """What the metadata say of an example whose failure was expected; `results` of its trials failed."""
+    failed = sum(result.outcome == "failed" and result.position == position for result in report)
+    return {"position": position, "example": example, "why": why, "results": failed}
+
+
+def xfailed(report: EvaluationReport) -> int:
+    """How many of the results that failed were expected to."""
+    positions = {row.get("position") for row in expected_failures(report)}
+    return sum(result.outcome == "failed" and result.position in positions for result in report)
+
+
 def why_expected(report: EvaluationReport, position: int) -> str | None:
     """Why the failure of the example at this position was expected; None where it was not."""
     rows = (row for row in expected_failures(report) if row.get("position") == position)

@@ -53,9 +53,9 @@ _WORDS = {
 _DIFF_STYLES = {"✓": "green", "~": "yellow", "-": "red", "+": "cyan", "!": "red"}
 
 
-def report_text(report: EvaluationReport, see: See | None = None) -> str:
-    """The whole block as plain text; `see` gives the links to traces."""
-    return plain(report_lines(report, see=see))
+def report_text(report: EvaluationReport, see: See | None = None, width: int | None = None) -> str:
+    """The whole block as plain text, see `report_lines`; `see` gives the links to traces."""
+    return plain(report_lines(report, width, see=see))
 
 
 def report_lines(

@@ -23,6 +23,9 @@ MAX_DEPTH = 40
 MAX_DIFF = 60
 """Lines of a failed score's diff."""
 
+MAX_NOTES = 20
+"""Notes that are shown of one span."""
+
 _TYPE_STYLES = {"tool": "cyan", "agent": "magenta", "llm": "blue", "retriever": "cyan"}
 
 SpanScores = Sequence[tuple[str | None, Score]]
@@ -122,6 +125,7 @@ def _span_line(span: Span, branch: str) -> Line:
 def _facts(span: Span, indent: str, value_length: int) -> Iterator[Line]:
     for name, value in (span.input or {}).items():
         yield Line(f"{indent}{safe_line(str(name), 60)} = {value_text(value, value_length)}")
+    yield from _note_lines(span, indent, value_length)
     if span.output is not None:
         yield Line(f"{indent}→ {value_text(span.output, value_length)}", "green")
     if span.error is not None:
@@ -136,6 +140,25 @@ def _facts(span: Span, indent: str, value_length: int) -> Iterator[Line]:
         yield Line(f"{indent}{safe_line(lacking)}", "yellow")
     if span.usage:
         yield Line(f"{indent}usage: {value_text(dict(span.usage), value_length)}", "dim")
+
+
+def _note_lines(span: Span, indent: str, value_length: int) -> Iterator[Line]:
+    """What `tracer.log` noted, with the time since the span began; earlier versions did not note that."""
+    entries = span.attributes.get(semconv.LOGS)
+    notes = [note for note in entries if isinstance(note, Mapping)] if isinstance(entries, list) else []
+    for note in notes[:MAX_NOTES]:
+        message, label, score, after = map(note.get, ("message", "label", "score", "after_ns"))
+        parts = [
+            f"after {duration_text(after)}  " if type(after) is int else "",
+            "" if label in ("log", None) else f"{safe_line(str(label), 40)}: ",
+            safe_line(message, value_length)
+            if isinstance(message, str)
+            else value_text(message, value_length),
+            "" if score is None else f"  (score {value_text(score, 20)})",
+        ]
+        yield Line(f"{indent}· {''.join(parts)}")
+    if len(notes) > MAX_NOTES:
+        yield Line(f"{indent}… {len(notes) - MAX_NOTES} more notes", "dim")
 
 
 def lacking_text(span: Span) -> str:

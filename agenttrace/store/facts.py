@@ -306,6 +306,7 @@ def _label_by_verdicts(
     labels["verdict"] = [verdict_of([*(s.outcome for s in scores), *(r.outcome for r in results)])]
     if scores:
         labels["scorer"] = [score.name for score in scores]
+        labels["errored"] = [score.name for score in scores if score.outcome == "errored"]
     if results:
         labels["run"] = [text for result in results for text in (result.run_id, result.run_name) if text]
         labels["example"] = [result.example for result in results if result.example]

@@ -25,7 +25,7 @@ from agenttrace.store.lock import FileLock
 
 T = TypeVar("T")
 
-VERSION = 4
+VERSION = 5
 """Another version's index is made anew."""
 
 SECONDS_TO_ANSWER = 2.0

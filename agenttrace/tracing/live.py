@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 from agenttrace.core import semconv
-from agenttrace.core.identity import span_id_text, trace_id_text
+from agenttrace.core.identity import monotonic_ns, span_id_text, trace_id_text
 from agenttrace.core.interruptions import thrown_in
 from agenttrace.core.marks import cause_of
 from agenttrace.core.reading_types import type_name
@@ -17,7 +17,7 @@ from agenttrace.process.said_once import SaidOnce
 from agenttrace.redaction import without_secrets
 from agenttrace.tracing.context import current
 from agenttrace.tracing.freeze import thaw
-from agenttrace.tracing.record import EXTRA, OBSERVED, SCOPE, Record, Scope, key_of, parent_key_of
+from agenttrace.tracing.record import EXTRA, OBSERVED, SCOPE, START, Record, Scope, key_of, parent_key_of
 from agenttrace.tracing.steps import freeze_one
 
 _warnings = SaidOnce(without_secrets)
@@ -114,7 +114,9 @@ class LiveSpan:
         """Add a log entry with a label; `score` is feedback as a number."""
         logs = self._notes().setdefault("logs", [])
         if len(logs) < MAX_NOTES:
-            logs.append(snapshot({"message": message, "label": label, "score": score})[0])
+            after = 0 if self._record is None else monotonic_ns() - self._record[START]
+            entry = {"message": message, "label": label, "score": score, "after_ns": after}
+            logs.append(snapshot(entry)[0])
         else:
             self._leave_out()
 

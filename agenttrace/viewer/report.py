@@ -16,6 +16,7 @@ from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.core.score import Score
 from agenttrace.core.span import EMPTY, Span, SpanError
 from agenttrace.core.trace import Trace
+from agenttrace.reports.requirements import why_expected
 from agenttrace.runs.compare import compare_runs
 from agenttrace.runs.record import record_of_run
 from agenttrace.store.facts import facts_of
@@ -38,8 +39,9 @@ SPANS = 40
 EXAMPLES = 300
 WHOLE = 10
 """Examples whose diffs stand in tables; those of the others are as a terminal prints them."""
-TRACES = 3
-"""Examples that failed whose calls, of the first trial that did, are in the report of a run."""
+TRACES = 5
+"""Examples that failed whose calls, of the first trial that did, are in the report of a run; those that were
+expected to fail come last."""
 
 SpanScores = Sequence[tuple[str | None, Score]]
 
@@ -86,7 +88,8 @@ def run_report(
         for result in reversed(report)
         if result.trace is not None and result.outcome != "passed"
     }
-    traces = [failed[position] for position in sorted(failed)]
+    order = sorted(failed, key=lambda position: (why_expected(report, position) is not None, position))
+    traces = [failed[position] for position in order]
     if not values:
         report = _report_without_values(report)
         traces = [_trace_without_values(trace) for trace in traces]
@@ -96,7 +99,8 @@ def run_report(
     context = run_context(report, rows=EXAMPLES)
     context["examples"] = [*context["examples"][:WHOLE], *map(_in_short, context["examples"][WHOLE:])]
     trees = [_trace_context(trace, (), with_details=False) for trace in traces[:TRACES]]
-    return _file("run_report.html", values, compared=comparison, trees=trees, **context)
+    left_out = len(traces) - len(trees)
+    return _file("run_report.html", values, compared=comparison, trees=trees, left_out=left_out, **context)
 
 
 def _in_short(example: ExampleView) -> ExampleView:

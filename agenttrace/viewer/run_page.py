@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from agenttrace.core.report import EvaluationReport, ScoringResult
+from agenttrace.core.score import asked_counts
 from agenttrace.reports.metrics import metric_rows
+from agenttrace.reports.requirements import why_expected, xfailed
 from agenttrace.runs.reference import find_run
 from agenttrace.viewer.missing_page import no_run
 from agenttrace.viewer.people import words_on_run
@@ -20,6 +22,7 @@ _WORST = ("failed", "errored", "not_run", "passed")
 SHOWN = {
     "": "All",
     "failed": "Failed",
+    "xfailed": "Xfailed",
     "errored": "Errored",
     "not_run": "Not run",
     "passed": "Passed",
@@ -39,7 +42,7 @@ class TrialView(NamedTuple):
 
 
 class ExampleView(NamedTuple):
-    """An example with its trials."""
+    """An example with its trials; `expected` is why its failure was expected, None where it was not."""
 
     label: str
     about: str
@@ -47,6 +50,7 @@ class ExampleView(NamedTuple):
     trials: Sequence[TrialView]
     passes: int
     shown: TrialView
+    expected: str | None = None
 
 
 class ScorerRow(NamedTuple):
@@ -77,6 +81,7 @@ def run_context(report: EvaluationReport, show: str = "", start: int = 0, rows: 
     chosen = [example for example in examples if _is_shown(example, show)]
     return {
         "report": report,
+        "xfailed": xfailed(report),
         "tabs": [(key, word, counts[key]) for key, word in SHOWN.items() if counts[key] or not key],
         "show": show if show in SHOWN else "",
         "examples": chosen[start : start + rows],
@@ -94,16 +99,25 @@ def run_context(report: EvaluationReport, show: str = "", start: int = 0, rows: 
 def _is_shown(example: ExampleView, show: str) -> bool:
     if show == "flaky":
         return 0 < example.passes < len(example.trials)
-    return show not in SHOWN or not show or example.outcome == show
+    outcome = example.outcome if example.expected is None else "xfailed"
+    return show not in SHOWN or not show or outcome == show
 
 
 def example_views(report: EvaluationReport) -> list[ExampleView]:
-    """The examples of a run, those that failed first."""
+    """The examples of a run, those that failed first, and last of these those that were expected to."""
     by_position: dict[int, list[tuple[int, ScoringResult]]] = {}
     for place, result in enumerate(report):
         by_position.setdefault(result.position, []).append((place, result))
-    views = [_example_view(results) for _, results in sorted(by_position.items())]
-    return sorted(views, key=lambda view: (_WORST.index(view.outcome), view.passes / len(view.trials)))
+    views = []
+    for position, results in sorted(by_position.items()):
+        view = _example_view(results)
+        why = why_expected(report, position) if view.outcome == "failed" else None
+        views.append(view._replace(expected=why))
+    return sorted(views, key=_place)
+
+
+def _place(view: ExampleView) -> tuple[int, bool, float]:
+    return _WORST.index(view.outcome), view.expected is not None, view.passes / len(view.trials)
 
 
 def _example_view(results: Sequence[tuple[int, ScoringResult]]) -> ExampleView:
@@ -130,13 +144,13 @@ def scorer_rows(report: EvaluationReport) -> list[ScorerRow]:
         for score in result.scores:
             counts = outcomes.setdefault(score.name, {})
             counts[score.outcome] = counts.get(score.outcome, 0) + 1
-    means = report.means
+    means, asked = report.means, asked_counts(result.scores for result in report)
     return [
         ScorerRow(
             name,
             float(means[name]) if name in means else None,
             means[name].count if name in means else 0,
-            len(report),
+            asked[name],
             counts,
         )
         for name, counts in outcomes.items()

@@ -298,7 +298,7 @@ class TestTheFilesOfARunWithABaseline:
         skipped = cases["never right"].find("skipped")
         assert skipped.get("message").startswith("no worse than b.json: 0 of 1 expected calls")
         assert skipped.get("type") == "pytest.xfail"
-        assert "✓ TEST RESULTS: 1/2 passed (1 failed)" in ran.out
+        assert "✓ TEST RESULTS: 1/2 passed (1 xfailed)" in ran.out
         assert "✅" in (tmp_path / "r.md").read_text()
 
     def test_what_is_worse_or_new_stays_a_failure(self, run):

@@ -50,6 +50,7 @@ def only(text):
         ('customer:"*"', Labelled("customer", ("*",))),
         ("tool:refund", Labelled("tool", ("refund",))),
         ("failed:refund", Labelled("failed", ("refund",))),
+        ("errored:Brevity", Labelled("errored", ("Brevity",))),
         ("release:2.5.0", Labelled("metadata.release", ("2.5.0",))),
         ("metadata.status:7", Labelled("metadata.status", ("7",))),
         ('metadata."my key":7', Labelled("metadata.my key", ("7",))),

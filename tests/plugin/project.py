@@ -1,6 +1,7 @@
 """A directory with tests of an agent, and what a run of pytest there gave."""
 
 import os
+import pty
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -75,6 +76,28 @@ class Project:
         )
         self.code, self.out = ran.returncode, ran.stdout + ran.stderr
         return ran.stdout.splitlines()
+
+    def run_on_a_terminal(self, *options, **environment):
+        """Run pytest with a pseudo terminal; what it printed there."""
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "pytest", *FEWER_PLUGINS, *options],
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            cwd=self.path,
+            env={**os.environ, **environment},
+        )
+        os.close(theirs)
+        printed = b""
+        try:
+            while chunk := os.read(ours, 65_536):
+                printed += chunk
+        except OSError:  # Linux says so when the other side has gone
+            pass
+        os.close(ours)
+        process.wait(timeout=30)
+        return printed.decode().replace("\r\n", "\n")
 
     def cases(self):
         """The cases of the JUnit file, by name."""

@@ -1,6 +1,7 @@
 """What the command line says of all marked tests together, over all workers of pytest-xdist, too."""
 
 import json
+import re
 
 import pytest
 
@@ -331,3 +332,112 @@ def test_a_failed_test_ends_with_the_command_that_shows_its_trace(project):
     see = [line for line in project.out.splitlines() if "see: agenttrace view " in line]
     assert len(see) == 2
     assert all("KeyError" in project.out and line.endswith(" --store traces.db") for line in see)
+
+
+XFAILING = """
+from agenttrace.scorers import scorer
+
+tracer = Tracer("shop", store="traces.db")
+
+@tracer.observe(span_type="tool")
+def pay(order):
+    return "ok"
+
+kind = scorer(lambda: 1.0, name="kind", threshold=0.5)
+ALL = [
+    Example(name="a bug", xfail="ticket 12", input={"order": 1}, expected_tools=["refund"]),
+    Example(name="broken", input={"order": 2}, expected_tools=["refund"]),
+    Example(name="right", input={"order": 3}, expected_tools=["pay"]),
+]
+
+@pytest.mark.agenttrace(ALL, [ToolOrderScorer(), kind], tracer=tracer)
+def test_pay(order):
+    pay(order)
+
+def test_by_the_fixture(agenttrace):
+    pay(4)
+    agenttrace.check(["refund"])
+
+@pytest.mark.xfail(reason="ticket 13")
+def test_by_the_fixture_too(agenttrace):
+    pay(5)
+    agenttrace.check(["refund"])
+"""
+
+
+class TestAnExpectedFailure:
+    @BOTH_WAYS
+    def test_is_one_in_the_stored_run_and_its_reports_too(self, project, workers):
+        from click.testing import CliRunner
+
+        from agenttrace.cli.main import cli
+
+        project.write("test_shop.py", SHOP + XFAILING)
+        lines = project.run(
+            "--agenttrace-report=r.html",
+            "--agenttrace-store=s.db",
+            *workers,
+            GITHUB_STEP_SUMMARY="summary.md",
+        )
+        assert "2 failed, 1 passed, 2 xfailed" in lines[-1]
+
+        def command(*arguments):
+            return CliRunner().invoke(cli, [*arguments, "--store", str(project.path / "s.db")]).output
+
+        head, row = (line.split() for line in command("runs", "list").splitlines())
+        assert dict(zip(head[-7:-3], row[-7:-3], strict=True)) == {
+            "PASSED": "1",
+            "FAILED": "2",
+            "XFAILED": "2",
+            "ERRORED": "0",
+        }
+        shown = command("runs", "show", "last")
+        assert "TEST RESULTS: 1/5 passed (2 failed, 2 xfailed)" in shown
+        assert "expected to fail: test_shop.py::test_pay[a bug]: ticket 12" in shown
+        assert "expected to fail: test_shop.py::test_by_the_fixture_too: ticket 13" in shown
+        assert "expected_failures" not in shown
+        summary = (project.path / "summary.md").read_text()
+        assert "1 of 5 passed (2 failed, 2 xfailed)" in summary
+        assert "ticket 12" in summary
+        html = (project.path / "r.html").read_text()
+        assert "2 failed" in html
+        assert "2 xfailed" in html
+        assert "xfailed: ticket 12" in html
+        assert "4 failed" not in html
+        assert re.search(r">kind<.{,60}>3 of 3<", html, re.DOTALL)  # the fixture's tests did not ask it
+        assert html.partition("Calls of failed results")[2].count("<summary>pay ") == 4
+
+
+WIDE = """
+from agenttrace import assert_test
+
+EXAMPLES = [Example(name="eight", expected_tools=[call("refund", order=8, amount=12)])]
+
+def agent():
+    refund(8, 12.5)
+
+def test_asserted():
+    assert_test(EXAMPLES, [ToolOrderScorer()], function=agent)
+
+@pytest.mark.agenttrace(EXAMPLES, [ToolOrderScorer()])
+def test_marked(example):
+    agent()
+"""
+
+
+class TestTheWidthOfATerminal:
+    @BOTH_WAYS
+    @pytest.mark.parametrize("columns", [60, 170])
+    def test_is_that_of_a_failure_though_pytest_captures_the_output(self, project, workers, columns):
+        project.write("test_shop.py", SHOP + WIDE)
+        printed = project.run_on_a_terminal("--color=no", *workers, COLUMNS=str(columns))
+        rules = [line for line in printed.splitlines() if line.removeprefix("E").strip(" ").strip("=") == ""]
+        lengths = {len(line) for line in rules if "=" in line}
+        assert lengths == {columns}
+        side_by_side = "refund(order=8, amount=12)   refund(order=8, amount=12.5)"
+        assert printed.count(side_by_side) == (2 if columns == 170 else 0)
+
+    def test_is_80_where_there_is_none(self, project):
+        project.write("test_shop.py", SHOP + WIDE)
+        lines = project.run("-k", "marked", COLUMNS="170")
+        assert "=" * 80 in lines

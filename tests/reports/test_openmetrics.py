@@ -68,3 +68,12 @@ def test_control_characters_in_a_name_are_codes_since_the_text_is_printed_in_ter
     written = text(traces=[TraceCounts(project="\x1b]0;x\x07\r\n\u202e")])
     assert not set(written) & set("\x1b\x07\r\u202e")
     assert 'project="\\\\x1b]0;x\\\\x07\\\\x0d\\n\\\\u202e"' in written
+
+
+def test_a_cost_that_is_not_known_is_left_out_and_never_said_to_be_0():
+    scores = [
+        ScoreCounts(project="shop", name="Priced", passed=1, cost=0.25),
+        ScoreCounts(project="shop", name="Unpriced", passed=1),
+    ]
+    costs = [line for line in text(scores=scores).splitlines() if line.startswith("agenttrace_scores_cost")]
+    assert costs == ['agenttrace_scores_cost_dollars{project="shop",scorer="Priced"} 0.25']

@@ -76,6 +76,39 @@ def test_what_another_library_left_out_is_said_with_its_switch():
     ]
 
 
+def test_notes_stand_on_their_span_with_the_time_since_it_began():
+    notes = [
+        {"message": "attempt 0 failed:\n429", "label": "retry", "score": None, "after_ns": 5 * MS},
+        {"message": "liked", "label": "log", "score": 0.5, "after_ns": 7 * MS},
+        {"message": "of an older version", "label": "log", "score": None},
+        {"message": {"a": 1}, "label": 3, "after_ns": "soon"},
+    ]
+    spans = [
+        span(1, None, "pay", 0, 9, input={"id": 8}, output="done", attributes={semconv.LOGS: notes}),
+        span(2, 1, "refund", 1, 2),
+    ]
+    assert text_of(spans).split("\n\n")[1].splitlines() == [
+        "pay  [function]  9.0 ms",
+        "    id = 8",
+        "    · after 5.0 ms  retry: attempt 0 failed:\\n429",
+        "    · after 7.0 ms  liked  (score 0.5)",
+        "    · of an older version",
+        '    · 3: {"a":1}',
+        '    → "done"',
+        "└─ refund  [function]  1.0 ms",
+    ]
+    odd = [span(1, None, "pay", 0, 9, attributes={semconv.LOGS: value}) for value in (5, ["a", None])]
+    assert all("·" not in text_of([each]).split("\n\n")[1] for each in odd)
+
+
+def test_of_many_notes_the_first_are_shown_and_the_others_counted():
+    notes = [{"message": f"step {n}", "label": "log"} for n in range(40)]
+    text = text_of([span(1, None, "pay", 0, 9, attributes={semconv.LOGS: notes})])
+    assert "step 19" in text
+    assert "step 20" not in text
+    assert "    … 20 more notes" in text
+
+
 def test_several_roots_and_missing_parents_stand_side_by_side():
     tree = text_of([span(1, None, "a", 0, 1), span(2, 99, "b", 2, 3), span(3, 2, "c", 2, 3)]).split("\n\n")[1]
     assert tree.splitlines() == ["a  [function]  1.0 ms", "b  [function]  1.0 ms", "└─ c  [function]  1.0 ms"]

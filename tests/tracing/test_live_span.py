@@ -95,10 +95,12 @@ class TestRunningCall:
         span = only(captured)
         assert (span.name, span.input, span.output) == ("renamed", {"q": 1}, "other")
         assert span.usage == {"input_tokens": 3, "output_tokens": 4}
+        after = span.attributes["agenttrace.logs"][0]["after_ns"]
+        assert 0 <= after <= span.duration_ns
         assert span.attributes == {
             "a": [1],
             "gen_ai.request.model": "gpt",
-            "agenttrace.logs": [{"message": "first", "label": "note", "score": 1}],
+            "agenttrace.logs": [{"message": "first", "label": "note", "score": 1, "after_ns": after}],
         }
 
     def test_gives_back_what_it_was_told(self, tracer):
