@@ -449,8 +449,8 @@ class Tracer:
         Give an `Example`, or its fields. What is given is copied now; scorers that look at the trace see the
         span and what is below it, once it has ended. Up to 10,000 evaluations wait; what comes beyond is
         dropped, counted in `stats`. The returned handle may be ignored. What is None counts as not given.
-        Outside of a span there is no trace to store the scores with: they go to the handle, to `on_result` and
-        to alerts alone.
+        Outside of a span there is no trace to store the scores with: they go to the handle, to `on_result`
+        and to alerts alone.
 
         Args:
             scorers: What to ask, deterministic scorers or judges.
