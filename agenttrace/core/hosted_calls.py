@@ -21,7 +21,7 @@ CALL, OUTPUT = "_call", "_call_output"
 """How the types of Responses items end that are calls, and their outputs."""
 
 _CALLERS = frozenset({"function_call", "custom_tool_call"})
-_RUNNING = frozenset({"in_progress", "incomplete", "searching", "interpreting", "generating", "calling"})
+_RUNNING = ("in_progress", "incomplete", "searching", "interpreting", "generating", "calling")
 _OWN_KEYS = frozenset(
     {"arguments", "call_id", "created_by", "error", "id", "name", "output", "status", "type"}
 )
