@@ -55,7 +55,7 @@ def traces_import(files: Sequence[str], project: str | None, store: str | None) 
                 spans, problems, unread_here, left_out = _read(file)
             except (AgentTraceError, OSError) as error:
                 unread = True
-                click.echo(f"Error: {safe_line(_named(file, error))}", err=True)
+                click.echo(f"Error: {safe_line(_named(file, error), 1_000)}", err=True)
                 continue
             spans = [_ready(span, project, redaction) for span in spans]
             stored = _stored(spans, target)

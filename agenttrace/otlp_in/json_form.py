@@ -53,6 +53,11 @@ def read_json(payload: Any, arrival: Arrival) -> None:
         read_langfuse(payload, arrival)
     elif is_langsmith(payload):
         read_langsmith(payload, arrival)
+    elif payload.keys() >= {"trace_id", "spans", "scores"}:
+        raise TelemetryError(
+            "got a trace as 'traces export --to jsonl' writes it, for others to read; to have it imported again, "
+            "export it with --to otlp"
+        )
     elif payload:
         keys = ", ".join(sorted(map(str, payload))[:5])
         raise TelemetryError(

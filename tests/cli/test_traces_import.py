@@ -362,6 +362,16 @@ def test_a_list_that_an_attribute_spells_is_redacted_as_one(items, agenttrace, t
     db.close()
 
 
+def test_our_own_lines_are_refused_with_what_can_be_imported(agenttrace, write, tmp_path):
+    agenttrace("traces", "import", write("a.json", request(span(1, "agent"))))
+    files = [tmp_path / f"exported.{form}" for form in ("jsonl", "otlp")]
+    for file in files:
+        assert agenttrace("traces", "export", "--to", file.suffix[1:], "--output", file).code == 0
+    lines, otlp = (agenttrace("traces", "import", file) for file in files)
+    assert (lines.code, otlp.code) == (2, 0)
+    assert lines.err.endswith("to have it imported again, export it with --to otlp\n")
+
+
 def test_a_file_that_cannot_be_read_is_said_in_words(agenttrace, tmp_path):
     ran = agenttrace("traces", "import", "none.json", ".")
     assert ran.code == 2
