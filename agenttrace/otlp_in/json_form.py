@@ -53,17 +53,22 @@ def read_json(payload: Any, arrival: Arrival) -> None:
         read_langfuse(payload, arrival)
     elif is_langsmith(payload):
         read_langsmith(payload, arrival)
-    elif payload.keys() >= {"trace_id", "spans", "scores"}:
-        raise TelemetryError(
-            "got a trace as 'traces export --to jsonl' writes it, for others to read; to have it imported again, "
-            "export it with --to otlp"
-        )
     elif payload:
-        keys = ", ".join(sorted(map(str, payload))[:5])
-        raise TelemetryError(
-            f"got a mapping of {keys}, wanted resourceSpans or resourceLogs, or an export of Langfuse or "
-            "LangSmith; objects with 'messages' and sessions of ATIF, Claude Code, Codex are transcripts"
+        raise _not_known(payload)
+
+
+def _not_known(payload: Mapping[str, Any]) -> TelemetryError:
+    """The error for a mapping that is none of the forms that are read."""
+    if payload.keys() >= {"trace_id", "spans", "scores"}:
+        return TelemetryError(
+            "got a trace as 'traces export --to jsonl' writes it, for others to read; to have it imported "
+            "again, export it with --to otlp"
         )
+    keys = ", ".join(sorted(map(str, payload))[:5])
+    return TelemetryError(
+        f"got a mapping of {keys}, wanted resourceSpans or resourceLogs, or an export of Langfuse or "
+        "LangSmith; objects with 'messages' and sessions of ATIF, Claude Code, Codex are transcripts"
+    )
 
 
 def _read_resources(parts: Sequence[Any], name: str, arrival: Arrival) -> None:
