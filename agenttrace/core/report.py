@@ -63,7 +63,8 @@ class ScoringResult:
     is *errored* when the agent did not raise but a scorer broke, or when there was nothing to score;
     *failed* when the agent raised, timed out, or a score is below its threshold; *not_run* when the run ended
     before it; *passed* otherwise, with at least one score that passed. Durations are in seconds. A result
-    that was read back has no `trace`, only the id of the stored one.
+    that was read back has no `trace`, only the id of the stored one. `repeated_secrets` are texts that were
+    taken out of the trace and stand here still: what is shown or stored of the result goes without them.
     """
 
     example: Example
@@ -77,6 +78,7 @@ class ScoringResult:
     position: int = 0
     source: str | None = None
     stored_trace_id: str | None = None
+    repeated_secrets: frozenset[str] = field(default=frozenset(), repr=False, compare=False)
 
     def __repr__(self) -> str:
         """One short line: the name, the outcome, the values."""

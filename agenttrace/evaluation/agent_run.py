@@ -49,7 +49,7 @@ class Run(NamedTuple):
     In `example`, the actual output and the names of the called tools are filled in. `failure` says why the
     agent failed (it raised, or did not return in time), `why_not_comparable` why its run cannot be compared
     (it could not be called). `duration` is in seconds. `ran` says that it was recorded just now, outside
-    of the engine.
+    of the engine. `secrets` were taken out of the trace: the rest may repeat them.
     """
 
     example: Example
@@ -58,6 +58,7 @@ class Run(NamedTuple):
     why_not_comparable: str | None = None
     duration: float = 0.0
     ran: bool = False
+    secrets: Set[str] = frozenset()
 
 
 def run_example(
@@ -112,7 +113,9 @@ def run_example(
         failure = None
     if remote is not None and failure is None:
         trouble = trouble or remote.trouble
-    return Run(example.changed(**fields), trace, failure, trouble, duration=outcome.duration)
+    secrets = captured.secrets if isinstance(captured, Capture) else frozenset[str]()
+    ran = example.changed(**fields)
+    return Run(ran, trace, failure, trouble, duration=outcome.duration, secrets=secrets)
 
 
 def reading_no_states(scope: AbstractContextManager[Captured]) -> AbstractContextManager[Captured]:

@@ -35,6 +35,7 @@ from agenttrace.process.threads import DaemonExecutor
 from agenttrace.scoring.apply import apply_scorer, users_traceback
 from agenttrace.scoring.example_scorers import ScorersOf
 from agenttrace.scoring.isolation import AGENT_IS_BACK, Interrupted, Isolation, Steps, carried
+from agenttrace.scoring.redacted import repeated_secrets
 from agenttrace.suite.stated import stated_by
 
 if TYPE_CHECKING:
@@ -263,6 +264,7 @@ class Engine:
                 if self.spending is not None:
                     self.spending.add_score(score)
         outcome, error = outcome_of(run.failure, why_not, scores)
+        repeated = repeated_secrets(run.secrets, run.example, scores, error) if run.secrets else frozenset()
         return ScoringResult(
             example=run.example,
             scores=tuple(scores),
@@ -274,6 +276,7 @@ class Engine:
             run_duration=run.duration if self.target is not None else None,
             position=place[0],
             source=run.example.source,
+            repeated_secrets=repeated,
         )
 
     def _report_progress(self, result: ScoringResult, schedule: Schedule) -> None:

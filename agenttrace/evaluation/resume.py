@@ -10,7 +10,7 @@ from typing import Any
 from agenttrace.core.changed import changed
 from agenttrace.core.errors import ConfigError
 from agenttrace.core.example import Example
-from agenttrace.core.jsonable import clean, jsonable
+from agenttrace.core.jsonable import clean, jsonable, to_json
 from agenttrace.core.protocols import Store
 from agenttrace.core.report import ScoringResult
 from agenttrace.core.text import short_line
@@ -18,10 +18,11 @@ from agenttrace.evaluation.schedule import Place
 from agenttrace.matching.explain import excerpts
 from agenttrace.process.said_once import SaidOnce
 from agenttrace.redaction import Redaction
+from agenttrace.redaction.repeated import sought_elsewhere, taken_out_of
+from agenttrace.redaction.taken_out import places_taken_out
 from agenttrace.runs.record import prints_of
 from agenttrace.runs.reference import find_run
-from agenttrace.runs.storage import redacted_facts
-from agenttrace.scoring.redacted import redacted_example
+from agenttrace.scoring.redacted import redacted_example, redacted_facts
 from agenttrace.scoring.score_options import option_changes
 
 _warnings = SaidOnce()
@@ -79,6 +80,7 @@ def earlier_run(
     _check_same(run, redacted_facts(facts, redaction), model)
     rows = [row for row in run["results"] if row["outcome"] != "not_run"]
     moved = _positions(run["metadata"], facts, redaction)
+    secrets = _taken_out(facts, {name: run["metadata"].get(name) for name in facts})
     results: dict[Place, ScoringResult] = {}
     for row in rows:
         position, trial = moved.get(row["position"]), row["trial"]
@@ -86,7 +88,10 @@ def earlier_run(
             continue
         result = _result(row, examples[position], facts.get("function") is not None, redaction)
         if result is not None and _is_whole(result, store):
-            results[position, trial - 1] = changed(result, position=position, trials=trials)
+            secrets_of_result = secrets | _taken_out(result.example.to_dict(), row["example"])
+            results[position, trial - 1] = changed(
+                result, position=position, trials=trials, repeated_secrets=secrets_of_result
+            )
     if one_by_one:
         results = {place: results[place] for place in _in_a_row(results)}
     if len(results) < len(rows):
@@ -107,7 +112,7 @@ def _check_same(run: Mapping[str, Any], facts: Mapping[str, Any], model: str | N
     before: Mapping[str, Any] = {**run["metadata"], "model": run["model"]}
     now: Mapping[str, Any] = {**facts, "model": model}
     for name, words in {**_SAME, "model": "the model"}.items():
-        if clean(jsonable(before.get(name))) != clean(jsonable(now.get(name))):
+        if not _agree(clean(jsonable(before.get(name))), clean(jsonable(now.get(name)))):
             difference = _difference(name, before.get(name), now.get(name))
             raise ConfigError(
                 f"run {run['run_id'][:8]} cannot be resumed: {words} changed since{difference}, "
@@ -162,6 +167,16 @@ def _scorer_changes(before: _Scorers, now: _Scorers) -> Iterator[str]:
     yield from (f"{name} is gone" for name, number in before if (name, number) not in now)
     if list(before) != list(now) and set(before) == set(now):
         yield "their order"
+
+
+def _agree(before: Any, now: Any) -> bool:
+    """Whether a stored fact is that of now; out of it more may be taken, a secret that the run came upon."""
+    return bool(before == now) or places_taken_out(to_json(now), to_json(before))[1]
+
+
+def _taken_out(now: Mapping[str, Any], stored: Mapping[str, Any]) -> frozenset[str]:
+    """The secrets of the earlier run, which its store lacks and nobody holds any more, that stand here."""
+    return frozenset(sought_elsewhere(taken_out_of(clean(jsonable(dict(now))), clean(dict(stored)))))
 
 
 def _positions(metadata: Mapping[str, Any], facts: Mapping[str, Any], redaction: Redaction) -> dict[int, int]:

@@ -31,6 +31,7 @@ from agenttrace.evaluation.worker_run import packed
 from agenttrace.redaction import Redaction
 from agenttrace.scoring.checks import checked_scorers
 from agenttrace.scoring.isolation import Interrupted
+from agenttrace.scoring.redacted import without_secrets_of
 from agenttrace.scoring.score_options import option_changes, options_of, versions_of
 from agenttrace.store import SQLiteStore, open_store
 from agenttrace.store.bulk_scores import BY, SameScore, replace_scores, scores_by_id, traces_by_id
@@ -252,9 +253,10 @@ def scored_part(store: Store, work: Work, ids: Sequence[str]) -> Part:
         engine.run()
         redaction = Redaction()
         for result in engine.results():
-            for scorer, score in _scores_of(result, wanted[result.example.example_id]):
-                marked = redaction.score(_marked(score, marks[scorer.name]))
-                rows.append(ScoreRow(result.trace_id, None, marked))
+            scored = _scores_of(result, wanted[result.example.example_id])
+            marked = [_marked(score, marks[scorer.name]) for scorer, score in scored]
+            shown = map(redaction.score, without_secrets_of(marked, result.example, redaction))
+            rows += (ScoreRow(result.trace_id, None, score) for score in shown)
     return Part(rows, roots, traces, unchanged)
 
 

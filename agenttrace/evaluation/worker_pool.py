@@ -83,7 +83,8 @@ class WorkerPool:
         fields: dict[str, Any] = {"tools_called": called}
         if answer.failure is None:
             fields["actual_output"] = answer.output
-        return Run(example.changed(**fields), trace, failure=answer.failure, duration=answer.duration)
+        ran, secrets = example.changed(**fields), captured.secrets
+        return Run(ran, trace, failure=answer.failure, duration=answer.duration, secrets=secrets)
 
     def _answer(self, request: bytes, name: str, timeout: float | None) -> Steps[Answer]:
         try:

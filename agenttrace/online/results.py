@@ -20,7 +20,9 @@ from agenttrace.online.request import Request
 from agenttrace.process.said_once import SaidOnce
 from agenttrace.process.threads import no_thread_at_the_end
 from agenttrace.scoring.isolation import Call, Interrupted, Isolation, Outcome, carried
-from agenttrace.scoring.redacted import judged_fields, without_secret_input
+from agenttrace.scoring.redacted import judged_fields, without_secrets_of
+from agenttrace.tracing.record import SCOPE
+from agenttrace.tracing.repeated_secrets import secrets_of_trace
 
 if TYPE_CHECKING:
     from agenttrace.core.example import Example
@@ -49,7 +51,7 @@ class _Finished:
     scores: tuple[Score, ...]
     """As the scorers gave them, for the handle and `on_result`."""
     shown: tuple[Score, ...]
-    """Those for all others, whose errors repeat no secret of the example."""
+    """Those for all others, which repeat no secret of the example and of its trace."""
     judged: Mapping[str, Any]
     """The judged fields, redacted: the example itself is forgotten once it is scored."""
     tries: int = 0
@@ -99,17 +101,24 @@ class Results:
 
     def add(self, request: Request, scores: tuple[Score, ...], example: Example | None) -> None:
         """Take the scores of one evaluation, of an example that is None where it could not be made."""
-        shown = without_secret_input(scores, example, self._redaction)
-        self._finished.append(_Finished(request, scores, shown, self._judged(request, example)))
+        shown, judged = self._without_secrets(request, scores, example)
+        self._finished.append(_Finished(request, scores, shown, judged))
 
-    def _judged(self, request: Request, example: Example | None) -> Mapping[str, Any]:
-        if example is None or request.trace_id is None:
-            return {}
+    def _without_secrets(
+        self, request: Request, scores: tuple[Score, ...], example: Example | None
+    ) -> tuple[tuple[Score, ...], Mapping[str, Any]]:
+        """The scores without secrets of the example and of the trace, and what was judged."""
+        if example is None:
+            return scores, {}
         try:
-            return judged_fields(example, self._redaction)
+            secrets = set() if request.record is None else secrets_of_trace(request.record[SCOPE])
+            shown = without_secrets_of(scores, example, self._redaction, secrets)
+            if request.trace_id is None:
+                return shown, {}
+            return shown, judged_fields(example, self._redaction, secrets)
         except Exception as error:  # choke-point: the scores are kept without it
             self._warnings.warn("example", "online evaluation: example", error)
-            return {}
+            return scores, {}
 
     def forget(self, request: Request) -> None:
         """Delete a request that is no longer pending from the store, with the next writing."""

@@ -68,10 +68,10 @@ class Checks:
         wanted = Example(name=self._item.name, expected_tools=expected) if example is None else example
         chosen = [ToolOrderScorer()] if scorers is None else scorers
         evaluation = Evaluation.of([wanted], chosen, store=store_named(self._item.config))
-        trace = self.trace
+        trace, secrets = self.trace, self._captured.secrets
         names = [call.name for call in trace.tool_calls]
         evaluation.engine.run_of = lambda one: Run(
-            one.model_copy(update={"tools_called": names}), trace, ran=True
+            one.model_copy(update={"tools_called": names}), trace, ran=True, secrets=secrets
         )
         evaluation.engine.run()
         report = evaluation.report()

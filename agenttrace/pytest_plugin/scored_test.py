@@ -114,7 +114,8 @@ class _Trial:
         failure = None if self.error is None else described_failure(self.error)
         if self._trouble is not None:
             return Run(example, trace, why_not_comparable=f"the simulation: {self._trouble}", ran=True)
-        return Run(example.model_copy(update=fields), trace, failure=failure, ran=True)
+        ran, secrets = example.model_copy(update=fields), self._captured.secrets
+        return Run(ran, trace, failure=failure, ran=True, secrets=secrets)
 
 
 class _MarkedTest:

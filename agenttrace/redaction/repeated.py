@@ -22,6 +22,8 @@ _SHORTEST = 4
 """Shorter values are not looked for: they stand in any text by chance."""
 _SHORTEST_WITHIN = 8
 """Shorter ones are taken out only where they stand as a word."""
+_SHORTEST_ELSEWHERE = 6
+"""Letters of a secret that is looked for where it was not passed."""
 _LONGEST_AGAIN, _MOST_AGAIN = 200, 20
 _MOST_PARTS = 10_000
 _DEEPEST = 50
@@ -105,6 +107,20 @@ def taken_out_of(value: Any, cleaned: Any) -> set[str]:
     return {text for text in texts if len(text) >= _SHORTEST}
 
 
+def sought_elsewhere(secrets: Iterable[str]) -> set[str]:
+    """Those of some secrets that are taken out of texts of calls, and results, that did not get them."""
+    return {secret for secret in secrets if len(secret) >= _SHORTEST_ELSEWHERE and is_made_up(secret)}
+
+
+def beginnings_in(text: str, secrets: Iterable[str]) -> set[str]:
+    """The secrets that a text of JSON may have, all of one or its beginning before a cut."""
+    return {
+        secret
+        for secret in secrets
+        if any(to_json(form[:_SHORTEST])[1:-1] in text for form in {secret, *_spellings(secret)})
+    }
+
+
 def without_again(text: str, cleaned: str) -> str:
     """What is left of a text without its secrets, where it repeats one: ``'…' is too short`` and, below,
     ``On instance['password']: '…'``."""
@@ -118,7 +134,7 @@ def without_again(text: str, cleaned: str) -> str:
 def without_repeated(text: str, secrets: Iterable[str]) -> str:
     """A text with each of the secrets taken out, as it is, as in JSON or a `repr`, and cut off."""
     for secret in sorted(secrets, key=len, reverse=True):
-        for form in {secret, repr(secret)[1:-1], to_json(secret)[1:-1]}:
+        for form in {secret, *_spellings(secret)}:
             if form not in text:
                 continue
             if len(form) >= _SHORTEST_WITHIN:
@@ -127,6 +143,11 @@ def without_repeated(text: str, secrets: Iterable[str]) -> str:
                 text = re.sub(rf"(?<!\w){re.escape(form)}(?!\w)", REDACTED, text)
         text = _without_beginning(text, secret)
     return text
+
+
+def _spellings(secret: str) -> tuple[str, str]:
+    """A secret as it stands in a `repr`, and in JSON."""
+    return repr(secret)[1:-1], to_json(secret)[1:-1]
 
 
 def attributes_without(attributes: Mapping[str, Any], secrets: Iterable[str]) -> dict[str, Any]:

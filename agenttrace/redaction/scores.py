@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -11,16 +12,20 @@ from agenttrace.core.limits import RECORDED, WHOLE
 from agenttrace.core.marks import REDACTED, text_without_digests, without_digests
 from agenttrace.core.score import Score
 from agenttrace.redaction.encodings import without_shortened
+from agenttrace.redaction.expected_calls import without_secret_outputs
 from agenttrace.redaction.harmless_copy import Rules, harmless_copy
 from agenttrace.redaction.naming import Names
+from agenttrace.redaction.repeated import sought_elsewhere, taken_out_of, without_repeated_in
 from agenttrace.redaction.shown import is_secret_path, without_shown_arguments
+from agenttrace.redaction.spans import Redacts as RedactsSpans
 
 _HOLD_DIFFERENCES = frozenset({"rows", "calls", "differences", "checks"})
 """The details that say in which values a call differs."""
+_VALUES = ("details", "metadata", "options", "example")
 _OF_DETAILS = replace(WHOLE, items=RECORDED.items)
 
 
-class Redacts(Rules, Protocol):
+class Redacts(Rules, RedactsSpans, Protocol):
     """A redaction, as far as scores need it."""
 
     @property
@@ -28,22 +33,14 @@ class Redacts(Rules, Protocol):
         """Which rules hold."""
         ...
 
-    def text(self, name: str, text: str) -> str:
-        """The redacted form of a text."""
-        ...
-
     def inside(self, value: Any) -> Any:
         """The redacted form of a value."""
-        ...
-
-    def key(self, key: str) -> str:
-        """A key without secrets in its own text."""
         ...
 
 
 def score_without_secrets(score: Score, redaction: Redacts, signs: tuple[str, ...]) -> Score:
     """A score without secrets, and without digests, in its texts and details; `signs` are those of the user's
-    names."""
+    names. What is taken out of its details and options, its other texts do not repeat."""
     changes: dict[str, Any] = {
         "name": redaction.inside(clean_text(score.name)),
         "reason": _shown(redaction, signs, "reason", score.reason),
@@ -52,22 +49,37 @@ def score_without_secrets(score: Score, redaction: Redacts, signs: tuple[str, ..
         text = getattr(score, name)
         if text is not None:
             changes[name] = _shown(redaction, signs, name, text)
-    for name in ("details", "metadata", "options", "example"):
+    secrets: set[str] = set()
+    for name in _VALUES:
         if values := getattr(score, name):
             harmless = harmless_copy(values, redaction)
             if harmless is not None:
-                changes[name] = (
-                    _without_differences(harmless, redaction)
-                    if _HOLD_DIFFERENCES & harmless.keys()
-                    else harmless
-                )
-                continue
-            data = jsonable(dict(getattr(score, name)), limits=_OF_DETAILS)
-            clean = redaction.inside(without_digests(data))
-            changes[name] = _without_differences(clean, redaction)
+                data, clean = harmless, without_secret_outputs(harmless, redaction)
+            else:
+                data = without_digests(jsonable(dict(values), limits=_OF_DETAILS))
+                clean = without_secret_outputs(redaction.inside(data), redaction)
+            if clean is not data:
+                secrets |= sought_elsewhere(taken_out_of(data, clean))
+            holds_differences = harmless is None or not _HOLD_DIFFERENCES.isdisjoint(clean)
+            changes[name] = _without_differences(clean, redaction) if holds_differences else clean
     if score.evidence:
         changes["evidence"] = _texts(redaction, "evidence", jsonable(dict(score.evidence)))
-    return changed(score, **changes)
+    return score_without_repeated(changed(score, **changes), secrets)
+
+
+def score_without_repeated(score: Score, secrets: Collection[str]) -> Score:
+    """A score that is redacted without what its texts repeat of secrets that are made up."""
+    if not secrets:
+        return score
+    changes: dict[str, Any] = {}
+    for name in ("name", "reason", "diff", "error", *_VALUES, "evidence"):
+        value = getattr(score, name)
+        if value:
+            value = value if isinstance(value, str) else dict(value)
+            clean = without_repeated_in(value, secrets)
+            if clean is not value:
+                changes[name] = str(clean) if isinstance(clean, str) else without_digests(clean)
+    return changed(score, **changes) if changes else score
 
 
 def _texts(redaction: Redacts, name: str, value: Any) -> Any:

@@ -10,6 +10,8 @@ from agenttrace.redaction.names import NAME_SIGNS
 from agenttrace.redaction.texts import has_any
 
 _SHOWN = re.compile(r"""(?<![\w.-])([^\W\d_][\w.\[\]-]{0,127})(?:=|: (?=(?:not )?expected\b))(?!"?\[redac)""")
+_SIGNS = ("=", ": ", " added ", " changed ", " removed ", " end ")
+"""One of these is in each text with an argument, a difference or a change."""
 _SHOWN_CHANGE = re.compile(r" {4}[✓~+!-] (?:added|changed|removed|end) +(.+?)(?=\s{3}|\s*\Z)")
 
 
@@ -19,7 +21,7 @@ def without_shown_arguments(text: str, is_secret: Callable[[str], bool], signs: 
 
     Such a line ends there: values may be cut off, so that nothing says where one does.
     """
-    if "=" not in text and ": " not in text:
+    if not has_any(_SIGNS, text):
         return text
     lowered = text.lower()
     if not (has_any(NAME_SIGNS, lowered) or has_any(signs, lowered)):

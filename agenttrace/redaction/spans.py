@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 from typing import Any, Protocol
 
@@ -83,15 +83,6 @@ def gives_secret(call: str, arguments: Iterable[Any], output: Any, names: Names)
     )
 
 
-def may_give(calls: Sequence[Any] | None) -> bool:
-    """Returns False for most recorded calls, as mappings, of which none says that its result is a secret."""
-    return any(
-        may_ask((call.get("name"), call.get("arguments")))
-        for call in calls or ()
-        if type(call) is dict and may_be_given(call.get("output"))
-    )
-
-
 def may_tell(span: Span, names: Names) -> bool:
     """Returns False for most spans of which neither the call nor the messages say that something is a secret:
     told in a few steps."""
@@ -130,3 +121,18 @@ def redacted_span(span: Span, redaction: Redacts) -> Span:
         message = redaction.text("error", without_repeated(clean_text(span.error.message), secrets))
         redacted.error = SpanError(span.error.type, message, span.error.frames)
     return redacted
+
+
+def span_without_repeated(span: Span, secrets: Collection[str]) -> Span:
+    """A span that is redacted without what it repeats of secrets that are made up."""
+    if not secrets:
+        return span
+    copied = copy.copy(span)
+    copied.input = without_repeated_in(span.input, secrets)
+    copied.output = without_repeated_in(span.output, secrets)
+    copied.attributes = attributes_without(span.attributes, secrets)
+    copied.name = str(without_repeated_in(span.name, secrets))
+    if span.error is not None:
+        message = str(without_repeated_in(span.error.message, secrets))
+        copied.error = SpanError(span.error.type, message, span.error.frames)
+    return copied

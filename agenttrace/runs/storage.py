@@ -13,7 +13,6 @@ from typing import Any
 
 from agenttrace.core.batch import Batch
 from agenttrace.core.errors import ConfigError, error_text
-from agenttrace.core.jsonable import clean
 from agenttrace.core.protocols import HasPath, Store, optional
 from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.core.span import Span
@@ -74,8 +73,7 @@ def keep_run(
         return
     with _warning_of(store, report):
         others = {name: value for name, value in report.metadata.items() if name not in facts}
-        stored = redacted_report(replace(report, metadata=others), redaction)
-        stored = replace(stored, metadata={**redacted_facts(facts, redaction), **stored.metadata})
+        stored = redacted_report(replace(report, metadata=others), redaction, facts)
         with _warning_of(store, report):  # the results are stored in any case
             _write_spans(stored, store, tracer)
         store.write_report(stored)
@@ -98,20 +96,9 @@ def keep_results(
     with _warning_of(store, report):
         results = tuple(places.values())
         others = {name: value for name, value in report.metadata.items() if name not in facts}
-        stored = redacted_report(replace(report, results=results, metadata=others), redaction)
-        stored = replace(stored, metadata={**redacted_facts(facts, redaction), **stored.metadata})
+        stored = redacted_report(replace(report, results=results, metadata=others), redaction, facts)
         _write_spans(stored, store, tracer)
         hook.add_results(stored, tuple(places), anew=anew)
-
-
-def redacted_facts(facts: Mapping[str, Any], redaction: Redaction) -> dict[str, Any]:
-    """The facts of `run_metadata` without secrets. Of an example that has no id of the user's there is only
-    its fingerprint, a number of ours."""
-    examples = [
-        redaction.inside(clean(one)) if "id" in one else dict(one) for one in facts.get("examples", ())
-    ]
-    rest = {name: fact for name, fact in facts.items() if name != "examples"}
-    return {**redaction.inside(clean(rest)), **({"examples": examples} if examples else {})}
 
 
 def keep_traces(report: EvaluationReport, store: Store | None, redaction: Redaction, tracer: Any) -> None:

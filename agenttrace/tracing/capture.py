@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from functools import partial
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -41,6 +41,7 @@ from agenttrace.tracing.record import (
     with_heavy_values,
     without_heavy_values,
 )
+from agenttrace.tracing.repeated_secrets import secrets_of_trace
 from agenttrace.tracing.state import States, StateSource, captured_states, is_root
 from agenttrace.tracing.unfinished import STILL_RUNS, unfinished_tools
 
@@ -144,6 +145,7 @@ class Capture:
         self._entered: Entered | None = None
         self._trace: Trace | None = None
         self._unfinished: list[Record] = []
+        self._secrets_elsewhere: Set[str] = frozenset()
 
     def __enter__(self) -> Capture:
         if self._scope is not None:
@@ -214,6 +216,12 @@ class Capture:
         return self._trace if self._trace is not None else self._finish()
 
     @property
+    def secrets(self) -> Set[str]:
+        """What was taken out of the values of `trace`: what its function returns or raises may repeat it."""
+        own = set() if self._scope is None else secrets_of_trace(self._scope)
+        return own | self._secrets_elsewhere
+
+    @property
     def spans_lightened(self) -> int:
         """How many spans of `trace` have no heavy values, because the capture had no room for them."""
         return 0 if self._records is None else self._records.spans_lightened
@@ -233,6 +241,7 @@ class Capture:
         """Add what another process recorded for this trace: it goes where calls of this process go."""
         assert self._scope is not None, "a capture that is not open has no trace"
         self._tools.update(recorded.tools)
+        self._secrets_elsewhere |= recorded.secrets
         for span in recorded.spans:
             scores = recorded.scores.get(span.span_key, ())
             self._scope.queue.append(FinishedSpan(self._scope, monotonic_ns(), span, scores))
@@ -244,7 +253,10 @@ class Capture:
         records = [record for record in list(self._records or ()) if record[EXTRA] and record[END]]
         scores = {key_of(record): scores_of(record, redaction) for record in records}
         return RecordedElsewhere(
-            trace.spans, dict(known_tools()), {key: some for key, some in scores.items() if some}
+            trace.spans,
+            dict(known_tools()),
+            {key: some for key, some in scores.items() if some},
+            self.secrets,
         )
 
     def _finish(self) -> Trace:
@@ -269,11 +281,13 @@ class Capture:
 
 
 class RecordedElsewhere(NamedTuple):
-    """What a process recorded of a trace of another: spans, the tools that it knows, scores by span."""
+    """What a process recorded of a trace of another: spans, the tools that it knows, scores by span, and the
+    secrets that it took out, which the agent's answer may repeat."""
 
     spans: Sequence[Span]
     tools: Mapping[str, ToolDefinition]
     scores: Mapping[int, Sequence[Score]]
+    secrets: Set[str] = frozenset()
 
 
 class PartElsewhere(NamedTuple):

@@ -16,6 +16,7 @@ from agenttrace.redaction.repeated import (
     IDS,
     attributes_without,
     secret_texts,
+    sought_elsewhere,
     taken_out_of,
     without_repeated,
     without_repeated_in,
@@ -39,8 +40,8 @@ from agenttrace.tracing.record import (
 )
 
 _MAY_HOLD = (str, dict, list, tuple)
-_SHORTEST_HIDDEN, _MOST_HIDDEN = 6, 100
-"""Letters of a secret, and secrets of a trace, that are looked for in calls that did not have it."""
+_MOST_HIDDEN = 100
+"""Secrets of a trace that are looked for in calls that did not have them."""
 _MOST_CALLS = 1_000
 """Calls of a trace of which secrets are remembered for the messages of others, and for those they make."""
 _NONE: frozenset[str] = frozenset()
@@ -54,12 +55,11 @@ def _note_hidden(record: Record, span: Span, secrets: Collection[str]) -> None:
         hidden |= taken_out_of(clean(thaw(record[OUTPUT], scope.limits)), span.output)
     hidden.difference_update(_ids_of(scope))
     known = scope.hidden
-    for secret in hidden:
-        if len(secret) >= _SHORTEST_HIDDEN and is_made_up(secret):
-            if known is None:
-                known = scope.hidden = {}
-            if len(known) < _MOST_HIDDEN or secret in known:
-                known[secret] = min(known.get(secret, record[END]), record[END])
+    for secret in sought_elsewhere(hidden):
+        if known is None:
+            known = scope.hidden = {}
+        if len(known) < _MOST_HIDDEN or secret in known:
+            known[secret] = min(known.get(secret, record[END]), record[END])
 
 
 def _ids_of(scope: Scope) -> list[Any]:
@@ -70,6 +70,13 @@ def hidden_before(record: Record) -> set[str]:
     """What was taken out of the calls of a trace that had ended when this one did, and of itself."""
     hidden = record[SCOPE].hidden
     return {secret for secret, end in tuple(hidden.items()) if end <= record[END]} if hidden else set()
+
+
+def secrets_of_trace(scope: Scope) -> set[str]:
+    """What was taken out of the calls of a trace that have ended, and what the messages of those that failed
+    may repeat: words, too."""
+    hidden, in_messages = scope.hidden or {}, scope.secrets or {}
+    return set(hidden).union(*in_messages.copy().values()).difference(_ids_of(scope))
 
 
 def secrets_of_callers(
@@ -105,7 +112,7 @@ def _passed_on(call: Record, redaction: Redaction) -> set[str]:
     if extra and SECRETS in extra:
         secrets |= extra[SECRETS]
     secrets.difference_update(_ids_of(call[SCOPE]))
-    return {secret for secret in secrets if len(secret) >= _SHORTEST_HIDDEN and is_made_up(secret)}
+    return sought_elsewhere(secrets)
 
 
 def take_out_repeated(
