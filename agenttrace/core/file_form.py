@@ -51,14 +51,20 @@ def strict(value: Any, place: str) -> Any:
 
 
 def to_file_form(
-    value: Any, fallback: Fallback, place: str = "", depth: int = 0, tags: frozenset[str] = TAGS
+    value: Any,
+    fallback: Fallback,
+    place: str = "",
+    depth: int = 0,
+    tags: frozenset[str] = TAGS,
+    within: frozenset[int] = frozenset(),
 ) -> Any:
     """Return the value as JSON data, without bounds on breadth and size.
 
     Objects with a ``to_data()`` (matchers, expectations) are written through it, `ANY` as
     ``{"$any": true}``, what JSON has no word for as a tagged mapping (`core.tagged`), tuples as lists. A
     mapping that looks like a tagged one gets one more ``$`` before its key. A mark is written without its
-    digest. Everything else goes through `fallback`, and so does what lies deeper than `MAX_DEPTH`.
+    digest. Everything else goes through `fallback`, and so does what lies deeper than `MAX_DEPTH`, or stands
+    in itself: `within` are the containers round it, by their `id`.
     """
     if value is ANY:
         return {"$any": True}
@@ -70,8 +76,9 @@ def to_file_form(
         return float_data(value)
     if type(value) is bytes:
         return bytes_data(value, len(value))
-    if depth > MAX_DEPTH:
+    if depth > MAX_DEPTH or id(value) in within:
         return fallback(value, place)
+    within |= {id(value)}
     to_data = getattr(type(value), "to_data", None)
     if to_data is not None:
         try:
@@ -80,16 +87,17 @@ def to_file_form(
             if fallback is strict:
                 raise DatasetError(str(error), field=place) from error
             return fallback(value, place)
-        return to_file_form(data, fallback, place, depth + 1, frozenset())  # whose ``$`` are its own
+        return to_file_form(data, fallback, place, depth + 1, frozenset(), within)  # whose ``$`` are its own
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
         items = {
-            str(key): to_file_form(item, fallback, f"{place}.{key}", depth + 1, tags)
+            str(key): to_file_form(item, fallback, f"{place}.{key}", depth + 1, tags, within)
             for key, item in value.items()
         }
         return escaped(without_digests(items) if "$bytes" in items else items, tags)
     if isinstance(value, list | tuple):
         return [
-            to_file_form(item, fallback, f"{place}[{n}]", depth + 1, tags) for n, item in enumerate(value)
+            to_file_form(item, fallback, f"{place}[{n}]", depth + 1, tags, within)
+            for n, item in enumerate(value)
         ]
     return fallback(value, place)
 

@@ -36,8 +36,8 @@ class CallAgreement:
     """The agreement of expected calls with the calls of one trace. Each pair is compared once.
 
     `comparisons` counts the pairs that were compared value by value, for an agreement or for its differences.
-    `sources` are the positions of the calls for which labels stand, where that is decided; `fixed` has, by
-    the `id` of an expected call, the only position that it may be paired with.
+    `sources` are the positions of the calls for which labels stand, where that is decided; `may_pair` says
+    which pairs there may be at all.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class CallAgreement:
         selection: Selection | None = None,
         expected_calls: Sequence[Call] = (),
         sources: Mapping[str, Collection[int]] | None = None,
-        fixed: Mapping[int, int] | None = None,
+        may_pair: Callable[[Call, int], bool] | None = None,
     ) -> None:
         self.calls = calls
         self.selection = selection or Selection()
@@ -65,7 +65,7 @@ class CallAgreement:
         self._answers = answers
         self._expected_calls = expected_calls
         self._sources = sources or {}
-        self._fixed = fixed or {}
+        self._may_pair = may_pair
         self._contexts: dict[ArgumentMode, Context] = {}
         self._definitions_of: dict[tuple[str, str], Sequence[ToolDefinition]] = {}
         self._indexes: dict[str, ArgumentIndex] = {}
@@ -162,14 +162,14 @@ class CallAgreement:
             and expected.output is ANY
             and expected.agent is None
             and expected.turn is None
-            and id(expected) not in self._fixed
+            and self._may_pair is None
         )
 
     def candidates(self, expected: Call) -> list[int]:
         """The positions of the calls that fit at all, ascending."""
         positions = self._positions.get(self.name(expected), [])
-        if id(expected) in self._fixed:
-            positions = [at for at in positions if at == self._fixed[id(expected)]]
+        if self._may_pair is not None:
+            positions = [position for position in positions if self._may_pair(expected, position)]
         if expected.agent is None and expected.turn is None:
             return positions
         return [position for position in positions if self._stands_right(expected, self.calls[position])]
@@ -177,7 +177,7 @@ class CallAgreement:
     def is_candidate(self, expected: Call, position: int) -> bool:
         """Whether the call at a position fits at all."""
         call = self.calls[position]
-        if self._fixed.get(id(expected), position) != position:
+        if self._may_pair is not None and not self._may_pair(expected, position):
             return False
         return call.name == self.name(expected) and self._stands_right(expected, call)
 
@@ -239,12 +239,12 @@ class CallAgreement:
 
         A call that failed, before another one of its name that did not, is none.
         """
-        count, calls, aliases, fixed = 0, self.calls, self.selection.names, bool(self._fixed)
+        count, calls, aliases, is_narrowed = 0, self.calls, self.selection.names, self._may_pair is not None
         for (expected, kinds), position in steps:
             call = calls[position]
             if call.name != (self.name(expected) if aliases else expected.name):
                 break
-            is_placed = expected.agent is not None or expected.turn is not None or fixed
+            is_placed = expected.agent is not None or expected.turn is not None or is_narrowed
             if is_placed and not self.is_candidate(expected, position):
                 break
             is_same = kinds is not None and self._is_the_same(expected.arguments, kinds, call)

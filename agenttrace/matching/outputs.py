@@ -2,9 +2,7 @@
 
 An answer is text as a rule, where the tool may have given data (`possible_outputs`). What agrees
 with the text and not with the value that it spells, or the other way round, cannot be told; only `re_` and
-`semantic` are always asked about the text. An expected text also stands for the data that it spells, and
-expected mappings and lists agree with a text that spells them: whether the tool gave the one or the other
-makes no difference then, so answers are told by them.
+`semantic` are always asked about the text. An expected text also stands for the data that it spells.
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ from typing import Any
 from agenttrace.core.json_reader import json_or_literal
 from agenttrace.core.possible_outputs import possible_outputs
 from agenttrace.core.tool_call import ToolCall
-from agenttrace.expectations.matcher import Context, Matcher, Unordered
+from agenttrace.expectations.matcher import Context, Matcher
 from agenttrace.expectations.reading import cannot_tell
 from agenttrace.expectations.values import Difference, agree, prepare
 
@@ -35,8 +33,6 @@ def agree_with_output(
     outputs = possible_outputs(call)
     if isinstance(expected, Matcher) and expected.operator in _OF_TEXT:
         outputs = outputs[:1]
-    elif isinstance(expected, dict | list | Unordered):
-        outputs = (_data_in(outputs[0]),)
     readings: list[tuple[float, list[Difference]]] = []
     for output in outputs:
         differences: list[Difference] = []
@@ -58,14 +54,6 @@ def _agree_with_nothing(expected: Any, call: ToolCall, into: list[Difference] | 
         why = "it failed" if call.error is None else f"it raised {call.error.type}"
         into.append(Difference("output", expected, None, "missing", f"{why}, and returned nothing"))
     return 0.0
-
-
-def _data_in(output: Any) -> Any:
-    """The mapping or list that a text spells; any other output as it is."""
-    if type(output) is not str:
-        return output
-    value = json_or_literal(output)
-    return value if isinstance(value, dict | list) else output
 
 
 def _for(output: Any, expected: Any) -> Any:

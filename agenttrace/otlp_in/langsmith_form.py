@@ -9,6 +9,7 @@ from typing import Any
 from agenttrace.core import semconv
 from agenttrace.core.jsonable import jsonable, to_json
 from agenttrace.core.numbers import is_number
+from agenttrace.otlp_in import tables
 from agenttrace.otlp_in.arrival import Arrival, ArrivedSpan, Event, iso_ns, key_of
 
 _RUN_SIGNS = frozenset(("inputs", "outputs", "start_time", "dotted_order", "child_runs"))
@@ -17,14 +18,14 @@ _SESSIONS = ("thread_id", "session_id", "conversation_id")
 _SETTINGS = ("ls_", "langgraph_", "LANGSMITH_", "__ray_", "usage_metadata", "checkpoint_ns", "revision_id")
 """How keys of metadata begin that its libraries write themselves."""
 _COUNTS: Mapping[str, tuple[str, ...]] = {
-    "gen_ai.usage.input_tokens": ("input_tokens", "prompt_tokens"),
-    "gen_ai.usage.output_tokens": ("output_tokens", "completion_tokens"),
-    "gen_ai.usage.cost": ("total_cost",),
+    semconv.INPUT_TOKENS: ("input_tokens", "prompt_tokens"),
+    semconv.OUTPUT_TOKENS: ("output_tokens", "completion_tokens"),
+    tables.LANGSMITH_COST: ("total_cost",),
 }
 _DETAILS = {
-    "gen_ai.usage.cache_read.input_tokens": ("input_token_details", "cache_read"),
-    "gen_ai.usage.cache_write.input_tokens": ("input_token_details", "cache_creation"),
-    "gen_ai.usage.reasoning.output_tokens": ("output_token_details", "reasoning"),
+    semconv.CACHE_READ_TOKENS: ("input_token_details", "cache_read"),
+    semconv.CACHE_WRITE_TOKENS: ("input_token_details", "cache_creation"),
+    semconv.REASONING_TOKENS: ("output_token_details", "reasoning"),
 }
 _ERROR = re.compile(r"(?P<type>[A-Za-z_][\w.]*)\((?P<quote>['\"])(?P<message>.*)(?P=quote),?\)\Z", re.DOTALL)
 _TRACEBACK = "Traceback (most recent call last)"
@@ -69,7 +70,7 @@ def _span(run: Mapping[str, Any], parent: Any, trace: Any) -> ArrivedSpan:
     extra = _mapping(run.get("extra"))
     metadata = _mapping(extra.get("metadata"))
     attributes: dict[str, Any] = {"langsmith.span.kind": kind}
-    for field, key in (("inputs", "gen_ai.prompt"), ("outputs", "gen_ai.completion")):
+    for field, key in tables.LANGSMITH_SIDES:
         value = jsonable(run.get(field))
         if isinstance(value, dict) and kind != "llm" and value.keys() == {"output"} and field == "outputs":
             value = value["output"]  # LangSmith puts whatever is no mapping under this name

@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agenttrace.core.failure_width import set_failure_width
-
 if TYPE_CHECKING:
     from agenttrace.pytest_plugin.checks import Checks
     from agenttrace.pytest_plugin.session import Extent, FinishedRun
@@ -48,6 +46,8 @@ _FLAGS = (
     ("update", "rewrite the expectations that failed in the examples' files to what ran"),
     ("coverage", "say which tools the expectations name"),
 )
+
+_WIDTH = pytest.StashKey[int | None]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -82,11 +82,20 @@ def pytest_configure(config: pytest.Config) -> None:
     worker: dict[str, Any] | None = getattr(config, "workerinput", None)
     if worker is None:
         config.pluginmanager.register(_Results(config), "agenttrace-results")
-        set_failure_width(_terminal_width(config))
+        config.stash[_WIDTH] = _terminal_width(config)
         return
-    set_failure_width(worker.get("agenttrace_width"))
+    config.stash[_WIDTH] = worker.get("agenttrace_width")
     if "agenttrace_spent" in worker:
         config.stash[SPENT] = Path(worker["agenttrace_spent"])
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Say how wide the terminal is; not before anything of agenttrace is in use, which may never be."""
+    if "agenttrace.core" in sys.modules:
+        from agenttrace.core.failure_width import set_failure_width
+
+        set_failure_width(item.config.stash[_WIDTH])
 
 
 def _terminal_width(config: pytest.Config) -> int | None:

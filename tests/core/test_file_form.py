@@ -69,3 +69,14 @@ def test_data_nested_too_deep_is_refused_on_reading() -> None:
         deep = [deep]
     with pytest.raises(DatasetError, match="levels deep"):
         from_file_form(deep, "input")
+
+
+def test_what_stands_in_itself_is_marked_there_and_refused_in_a_file():
+    """Each level would stand twice in the one above it."""
+    value = [1]
+    value += [value, {"again": value}]
+    written = to_file_form(value, lossy)
+    assert written[0] == 1
+    assert len(str(written)) < 500
+    with pytest.raises(DatasetError, match="inside itself"):
+        to_file_form(value, strict)

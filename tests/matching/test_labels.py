@@ -97,7 +97,7 @@ EXPECTED = st.lists(st.sampled_from(["a", "b", "ref a", "ref b"]), min_size=1, m
 
 
 @given(EXPECTED, st.lists(st.sampled_from([-1, -2, 1, 2]), max_size=6), st.sampled_from(["full", "partial"]))
-@settings(deadline=None)
+@settings(deadline=None, max_examples=300)
 def test_no_other_way_to_pair_them_is_better(steps: list[str], made: list[int], credit: str) -> None:
     known = [step for step in steps if not step.startswith("ref") or step[4:] in steps]
     expected = [

@@ -172,15 +172,10 @@ class TestOutputs:
             ({"id": 7}, '{"id": 8}', "failed"),
             (7, "8", "failed"),
             ({"id": 7}, "sunny", "failed"),
-            # data in JSON is the same data, whether the tool gave it or its text
-            ({"id": 7}, '{"id": 7}', "passed"),
-            ({"id": 7}, "{'id': 7}", "passed"),
-            ([1, 2], "[1, 2]", "passed"),
-            ({1, 2}, "[2, 1]", "passed"),
-            ({"id": ANY}, '{"id": 7}', "passed"),
-            ([1, 2], "[1, 3]", "failed"),
-            ([1, 2], "{'id': 7}", "failed"),
             # the tool may have given this text, or the value that it spells
+            ({"id": 7}, '{"id": 7}', "errored"),
+            ({"id": 7}, "{'id': 7}", "errored"),
+            ([1, 2], "[1, 2]", "errored"),
             (7, "7", "errored"),
             (None, "null", "errored"),
             (True, "True", "errored"),
@@ -199,12 +194,11 @@ class TestOutputs:
         if outcome_of_it == "errored":
             reason = score(TrajectoryScorer(expected=[call("find", output=expected)]), [answered]).reason
             assert "the value of the output of find (call 1) was not recorded" in reason
-            assert "expect the text as it stands" in reason
-            assert "is_error" not in reason, "the message may well say it"
 
     @pytest.mark.parametrize(
         ("expected", "returned", "passes"),
         [
+            ({"id": 7}, '{"id": 7}', False),
             ({"id": 7}, {"id": 7}, True),
             ('{"id": 7}', {"id": 7}, True),
             ('{"id":7}', {"id": 7}, True),
@@ -219,23 +213,6 @@ class TestOutputs:
         assert (
             outcome([call("find", output=expected)], [{"name": "find", "output": returned}]) == "passed"
         ) is passes
-
-    @pytest.mark.parametrize("is_error", [{}, {"is_error": False}])
-    def test_expected_data_agrees_with_its_text_from_messages_as_with_that_of_a_recorded_tool(
-        self, is_error: dict[str, Any]
-    ) -> None:
-        asked = {"id": "c", "type": "function", "function": {"name": "find", "arguments": "{}"}}
-        answer = {"role": "tool", "tool_call_id": "c", "content": '{"amount": 12.5}', **is_error}
-        chat = Trace.from_messages([{"role": "assistant", "tool_calls": [asked]}, answer])
-        recorded = Trace.from_calls([{"name": "find", "output": '{"amount": 12.5}'}])
-        for trace in (chat, recorded):
-            for amount, outcome_of_it in ((12.5, "passed"), (99, "failed")):
-                expected = [{"name": "find", "output": {"amount": amount}}]
-                assert ToolCallOutputScorer(expected).score(Example(), trace).outcome == outcome_of_it
-
-    def test_a_text_that_reads_as_no_data_agrees_with_none(self) -> None:
-        for text in ("sunny", "7", "[1", '"{}"'):
-            assert outcome([call("find", output={})], [{"name": "find", "output": text}]) == "failed"
 
     @pytest.mark.parametrize(
         ("told", "used", "outcome_of_it"),

@@ -23,19 +23,8 @@ def test_outputs_are_compared_as_values():
     assert (difference["path"], difference["got"]) == ("output", "ok")
 
 
-def test_a_text_agrees_with_the_mapping_or_list_that_it_writes_down():
-    assert scored([out("a", {"x": 1})], [out("a", '{"x": 1}')]).value == 1.0
-    assert scored([out("a", {"x": 1})], [out("a", '{"x": 2}')]).value == 0.0
-    assert scored([out("a", [1, 2])], [out("a", "[1, 2]")]).value == 1.0
-
-
-def test_a_text_is_not_the_number_that_it_writes_down():
-    assert scored([out("a", 7)], [out("a", "7")]).value == 0.0
-
-
-def test_matchers_are_asked_about_the_text_itself():
-    assert scored([out("a", {"$type": "object"})], [out("a", '{"x": 1}')]).value == 0.0
-    assert scored([out("a", {"$type": "string"})], [out("a", '{"x": 1}')]).value == 1.0
+def test_text_is_not_the_value_that_it_writes_down():
+    assert scored([out("a", {"x": 1})], [out("a", '{"x": 1}')]).value == 0.0
 
 
 def test_any_call_of_the_tool_may_have_given_the_output():
