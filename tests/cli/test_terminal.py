@@ -1,35 +1,16 @@
-import os
-import pty
 import re
-import subprocess
 import sys
+
+from tests.pseudo_terminal import run_on_a_terminal
 
 
 def on_a_terminal(arguments, directory, **environment):
-    """Run a command with a pseudo terminal for all its streams; what it printed, its exit code."""
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
+    """Run a command of ours with a pseudo terminal for all its streams; what it printed, its exit code."""
+    return run_on_a_terminal(
         [sys.executable, "-c", "from agenttrace.cli.main import main; main()", *arguments],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        cwd=directory,
-        env={
-            **os.environ,
-            "TERM": "xterm-256color",
-            "AGENTTRACE_STORE": str(directory / "t.db"),
-            **environment,
-        },
+        directory,
+        {"TERM": "xterm-256color", "AGENTTRACE_STORE": str(directory / "t.db"), **environment},
     )
-    os.close(theirs)
-    printed = b""
-    try:
-        while chunk := os.read(ours, 65_536):
-            printed += chunk
-    except OSError:  # Linux says so when the other side has gone
-        pass
-    os.close(ours)
-    return printed.decode(), process.wait(timeout=30)
 
 
 def test_a_terminal_gets_colour_and_a_progress_bar(tmp_path):

@@ -1,11 +1,12 @@
 """A directory with tests of an agent, and what a run of pytest there gave."""
 
 import os
-import pty
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from textwrap import dedent
+
+from tests.pseudo_terminal import run_on_a_terminal
 
 EXAMPLES = """
 examples:
@@ -79,25 +80,9 @@ class Project:
 
     def run_on_a_terminal(self, *options, **environment):
         """Run pytest with a pseudo terminal; what it printed there."""
-        ours, theirs = pty.openpty()
-        process = subprocess.Popen(
-            [sys.executable, "-m", "pytest", *FEWER_PLUGINS, *options],
-            stdin=theirs,
-            stdout=theirs,
-            stderr=theirs,
-            cwd=self.path,
-            env={**os.environ, **environment},
-        )
-        os.close(theirs)
-        printed = b""
-        try:
-            while chunk := os.read(ours, 65_536):
-                printed += chunk
-        except OSError:  # Linux says so when the other side has gone
-            pass
-        os.close(ours)
-        process.wait(timeout=30)
-        return printed.decode().replace("\r\n", "\n")
+        command = [sys.executable, "-m", "pytest", *FEWER_PLUGINS, *options]
+        printed, _ = run_on_a_terminal(command, self.path, environment)
+        return printed.replace("\r\n", "\n")
 
     def cases(self):
         """The cases of the JUnit file, by name."""
