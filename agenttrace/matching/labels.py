@@ -126,16 +126,9 @@ def _compatible(plan: Group, pairs: Mapping[int, int], *, ordered: bool) -> Call
     places, reserved = _places_in(plan), set(pairs.values())
     between: dict[int, tuple[float, float]] = {}
     for key, path in places.items() if ordered else ():
-        low, high = -math.inf, math.inf
-        for other, position in pairs.items():
-            side = _side(path, places[other])
-            low, high = (
-                (max(low, position), high)
-                if side > 0
-                else (low, min(high, position))
-                if side
-                else (low, high)
-            )
+        sides = [(_side(path, places[other]), position) for other, position in pairs.items()]
+        low = max((position for side, position in sides if side > 0), default=-math.inf)
+        high = min((position for side, position in sides if side < 0), default=math.inf)
         between[key] = low, high
 
     def may_pair(expected: Call, position: int) -> bool:

@@ -64,7 +64,7 @@ ADDRESSES = {
     f"https://outlook.office.com/webhook/{letters(36, HEX)}@{letters(36, HEX)}/IncomingWebhook/a": 91,
     f"https://api.weatherapi.com/v1/current.json?q=Paris&key={letters(31, HEX)}": 31,
 }
-OTHERS = [
+NEARLY_SECRET = [
     "https://example.org/pages?code=the-quick-brown-fox-jumps-over-the-lazy-dog",
     "https://example.org/orders?code=0b9bd8c4-6ba6-4f13-9d3a-2f2b1de0a001",
     "https://example.org/play?code=" + "MYewdgziA2CmB00QHMAUAiAEiA9gWgAkBTAGxIBoQAXAJ1gDcA" * 3,
@@ -72,6 +72,9 @@ OTHERS = [
     "https://outlook.office.com/mail/inbox/id/2024-03-01-report",
     "this.getElementsByClassNames(Xyz2)",
     "https://s.example.org/secret-test-plan-for-the-next-release-of-2026",
+]
+OTHERS = [
+    *NEARLY_SECRET,
     "https://example.com/?key=some-long-object-name-2024-final",
     "https://example.com/?key=0b9bd8c4-6ba6-4f13-9d3a-2f2b1de0a001",
     "https://github.com/x/reset-password/blob/main/README-2024-x.md",
@@ -125,13 +128,7 @@ LOGGED = [
     "S: 334 UGFzc3dvcmQ6\r\n{}\r\n",
 ]
 OF_OTHERS = [
-    "https://example.org/pages?code=the-quick-brown-fox-jumps-over-the-lazy-dog",
-    "https://example.org/orders?code=0b9bd8c4-6ba6-4f13-9d3a-2f2b1de0a001",
-    "https://example.org/play?code=" + "MYewdgziA2CmB00QHMAUAiAEiA9gWgAkBTAGxIBoQAXAJ1gDcA" * 3,
-    "https://example.org/shop?code=SPRING-SALE-2026-FREE-SHIPPING-FOR-MEMBERS",
-    "https://outlook.office.com/mail/inbox/id/2024-03-01-report",
-    "this.getElementsByClassNames(Xyz2)",
-    "https://s.example.org/secret-test-plan-for-the-next-release-of-2026",
+    *NEARLY_SECRET,
     'fmt.Sprintf("%s:%s@tcp(%s:%d)/%s", user, pass1, host, 3306, name)',
     "app:${DB_PASSWORD}@tcp(db:3306)/shop",
     "app:<password>@tcp(db:3306)/shop",
