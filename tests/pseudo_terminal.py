@@ -9,7 +9,7 @@ def run_on_a_terminal(command, directory, environment):
     """What the command printed there, and its exit code."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        command, stdin=theirs, stdout=theirs, stderr=theirs, cwd=directory, env={**os.environ, **environment}
+        command, stdin=theirs, stdout=theirs, stderr=theirs, cwd=directory, env=environment
     )
     os.close(theirs)
     printed = b""

@@ -1,3 +1,4 @@
+import os
 import re
 import sys
 
@@ -9,7 +10,7 @@ def on_a_terminal(arguments, directory, **environment):
     return run_on_a_terminal(
         [sys.executable, "-c", "from agenttrace.cli.main import main; main()", *arguments],
         directory,
-        {"TERM": "xterm-256color", "AGENTTRACE_STORE": str(directory / "t.db"), **environment},
+        {**os.environ, "TERM": "xterm-256color", "AGENTTRACE_STORE": str(directory / "t.db"), **environment},
     )
 
 
