@@ -19,6 +19,11 @@ def changed(value: T, /, **changes: Any) -> T:
     fields = value.__dict__ | changes
     if len(fields) > len(value.__dict__):
         raise KeyError(*changes.keys() - value.__dict__.keys())
-    copy: T = object.__new__(type(value))
-    object.__setattr__(copy, "__dict__", fields)
-    return copy
+    return made(type(value), fields)
+
+
+def made(kind: type[T], fields: dict[str, Any], /) -> T:
+    """Return a value of such a class that has just these fields, which are all that it has."""
+    value: T = object.__new__(kind)
+    object.__setattr__(value, "__dict__", fields)
+    return value

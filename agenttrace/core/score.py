@@ -7,12 +7,11 @@ import traceback
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import partial
 from importlib import import_module
 from itertools import chain
 from typing import Any, Literal
 
-from agenttrace.core.changed import changed
+from agenttrace.core.changed import changed, made
 from agenttrace.core.errors import ScorerError, error_text
 from agenttrace.core.later import make_when_read
 from agenttrace.core.marks import text_without_digests, without_digests
@@ -109,25 +108,25 @@ class Score:
         passed = value <= threshold if lower_is_better else value >= threshold
         if threshold != threshold:  # NaN, with which nothing ever passes
             raise ValueError(f"a threshold is a number, got {threshold!r} for {name!r}")
-        make = partial(changed, _BLANK) if cls is Score else cls  # twice as fast as `__init__`
-        return make(
-            name=name,
-            value=value,
-            threshold=threshold,
-            outcome="passed" if passed else "failed",
-            reason=reason,
-            details=details or {},
-            diff=diff,
-            strict=strict,
-            model=model,
-            usage=usage,
-            cost=cost,
-            metadata=metadata or {},
-            lower_is_better=lower_is_better,
-            options={},
-            example={},
-            evidence={},
-        )
+        values: dict[str, Any] = {
+            "name": name,
+            "value": value,
+            "threshold": threshold,
+            "outcome": "passed" if passed else "failed",
+            "reason": reason,
+            "details": details or {},
+            "diff": diff,
+            "strict": strict,
+            "model": model,
+            "usage": usage,
+            "cost": cost,
+            "metadata": metadata or {},
+            "lower_is_better": lower_is_better,
+            "options": {},
+            "example": {},
+            "evidence": {},
+        }
+        return made(Score, _BLANK.__dict__ | values) if cls is Score else cls(**values)
 
     @classmethod
     def skipped(cls, name: str, threshold: float, reason: str) -> Score:

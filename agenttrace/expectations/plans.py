@@ -38,10 +38,18 @@ class Place:
 
 
 class Step(NamedTuple):
-    """The call of a required place that has no other; `kinds` are those of `scalar_kinds`."""
+    """The call of a required place that has no other; `kinds` are those of `scalar_kinds`, and it is placed
+    where an agent or a turn is stated."""
 
     expected: Call
     kinds: Sequence[type] | None
+    is_placed: bool
+
+    @classmethod
+    def of(cls, expected: Call) -> Step:
+        """Make the step of a call."""
+        is_placed = expected.agent is not None or expected.turn is not None
+        return cls(expected, scalar_kinds(expected), is_placed)
 
 
 def scalar_kinds(expected: Call) -> list[type] | None:
@@ -87,7 +95,7 @@ class Group:
         for part in self.parts:
             if type(part) is not Place or part.role != "required" or len(part.options) != 1:
                 break
-            steps.append(Step(part.options[0], scalar_kinds(part.options[0])))
+            steps.append(Step.of(part.options[0]))
         return tuple(steps)
 
     @cached_property

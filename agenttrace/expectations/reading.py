@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -137,15 +137,14 @@ def has_doubts() -> bool:
     return bool(reading.doubts or reading.unknown)
 
 
-def as_read_now(make: Callable[[], T]) -> Callable[[], T]:
-    """`make`, to be called later: what cannot be told is read then as it is now, and nobody is told of it."""
-    reading = _reading.get()
+def current_reading() -> Reading:
+    """How it is read now, for `read_again`."""
+    return _reading.get()
 
-    def made() -> T:
-        with _read(reading.favourable, reading.failures):
-            return make()
 
-    return made
+def read_again(reading: Reading) -> AbstractContextManager[Reading]:
+    """Read in the meantime what cannot be told as in an earlier reading, which is not told of it."""
+    return _read(reading.favourable, reading.failures)
 
 
 def has_failed(call: ToolCall) -> bool:

@@ -47,12 +47,14 @@ def agree_scalars(expected: dict[str, Any], actual: dict[str, Any]) -> float | N
         kind = type(value)
         if kind is not type(item) or kind not in _PLAIN or key[:1] == "$":
             return None
-        if kind is str:
+        if item == value:
+            if kind is str and cause_of(value):
+                return None
+            total += 1
+        elif kind is str:
             if cause_of(value) or cause_of(item):
                 return None
-            total += item == value or same_text(item, value)
-        else:
-            total += item == value
+            total += same_text(item, value)
     return total / len(expected) if expected else 1.0
 
 

@@ -9,6 +9,7 @@ spelled out or not, compare equal.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 from agenttrace.core.cached import cached_property
@@ -28,6 +29,9 @@ from agenttrace.matching.selection import Selection, agent_matches
 
 _INDEX_FROM = 16
 """The number of candidates from which an index is faster."""
+
+_TOOL, _ERROR, _STATUS = attrgetter("tool"), attrgetter("error"), attrgetter("status")
+_OK = {"ok"}
 
 _Prepared = tuple[Call, ToolDefinition | None, Any, Any, ArgumentMode]
 
@@ -130,13 +134,9 @@ class CallAgreement:
     @cached_property
     def failed(self) -> frozenset[str]:
         """The names of the calls that failed."""
-        return frozenset(
-            [
-                call.name
-                for call in self.calls
-                if (call.status != "ok" or call.error is not None) and call.failed
-            ]
-        )
+        if not any(map(_ERROR, self.calls)) and {*map(_STATUS, self.calls)} <= _OK:
+            return frozenset()  # as of most runs
+        return frozenset([call.name for call in self.calls if call.failed])
 
     @cached_property
     def retried(self) -> frozenset[str]:
@@ -240,12 +240,11 @@ class CallAgreement:
         A call that failed, before another one of its name that did not, is none.
         """
         count, calls, aliases, is_narrowed = 0, self.calls, self.selection.names, self._may_pair is not None
-        for (expected, kinds), position in steps:
+        for (expected, kinds, is_placed), position in steps:
             call = calls[position]
             if call.name != (self.name(expected) if aliases else expected.name):
                 break
-            is_placed = expected.agent is not None or expected.turn is not None or is_narrowed
-            if is_placed and not self.is_candidate(expected, position):
+            if (is_placed or is_narrowed) and not self.is_candidate(expected, position):
                 break
             is_same = kinds is not None and self._is_the_same(expected.arguments, kinds, call)
             if not is_same and self.agreement(expected, position) < 1.0:
@@ -320,7 +319,7 @@ class CallAgreement:
         if tool is not None:
             is_bound = states_all(tool, wanted)
         else:
-            is_bound = not (self._tools or self._called_tools) or not self._definitions(expected)
+            is_bound = not (self._tools or any(map(_TOOL, self.calls))) or not self._definitions(expected)
         return agree_scalars(wanted, arguments) if is_bound else None
 
     def _prepare(self, expected: Call, tool: ToolDefinition | None) -> _Prepared:

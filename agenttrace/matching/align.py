@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from itertools import repeat
+from itertools import chain, repeat
 from typing import Any, NamedTuple
 
 from agenttrace.expectations.expectation import Mode
@@ -46,7 +46,7 @@ class Alignment:
     __slots__ = ("full", "matched", "pairs", "plan", "steps")
 
     def __init__(
-        self, plan: Group, pairs: Sequence[Pair], steps: int = 0, *, full: int | None = None
+        self, plan: Group, pairs: Iterable[Pair], steps: int = 0, *, full: int | None = None
     ) -> None:
         self.plan = plan
         self.pairs: tuple[Pair, ...] = tuple(pairs)
@@ -55,7 +55,7 @@ class Alignment:
             self.full = self.matched = full
             return
         places = plan.places
-        agreeing = [pair.place for pair in pairs if pair.agreement == 1.0]
+        agreeing = [pair.place for pair in self.pairs if pair.agreement == 1.0]
         self.full = len(agreeing)
         """How many pairs agree fully."""
         self.matched = len([place for place in agreeing if places[place].role == "required"])
@@ -94,28 +94,25 @@ def align(
     """
     ordered = mode not in UNORDERED_MODES
     start = _common_start(plan, call_agreement) if ordered else 0
-    pairs = list(map(_made_pair, zip(range(start), plan.first_calls, range(start), repeat(1.0))))
     if plan.is_fixed:
+        first = zip(range(start), plan.first_calls, range(start), repeat(1.0))
         if start == len(plan.places) or start == len(call_agreement.calls):
-            return Alignment(plan, pairs, full=start)
+            return Alignment(plan, map(_made_pair, first), full=start)
         name_pairs = _pairs_of_names(plan, start, call_agreement, ordered=ordered)
         if name_pairs is not None:
-            pairs += [
-                Pair(start + e, plan.places[start + e].options[0], start + a, 1.0) for e, a in name_pairs
-            ]
-            return Alignment(plan, pairs)
-        others = pairs_but_one(plan, start, call_agreement) if ordered else None
-        if others is not None:
-            pairs += map(_made_pair, others)
-            full = len(pairs)
-            if others and others[0][3] < 1:  # all others agree
+            others = [(start + e, plan.places[start + e].options[0], start + a, 1.0) for e, a in name_pairs]
+            return Alignment(plan, map(_made_pair, chain(first, others)))
+        but_one = pairs_but_one(plan, start, call_agreement) if ordered else None
+        if but_one is not None:
+            full = start + len(but_one)
+            if but_one and but_one[0][3] < 1:  # all others agree
                 full -= 1
-            return Alignment(plan, pairs, full=full)
+            return Alignment(plan, map(_made_pair, chain(first, but_one)), full=full)
     weights = Weights(call_agreement, start, credit, only=mode == "only")
-    chain = Chain(weights, ordered=ordered)
-    ways = chain.align(plan, start)
+    search = Chain(weights, ordered=ordered)
+    ways = search.align(plan, start)
     links = [frontier.links[-1] for frontier in ways.values() if frontier.links]
-    alignments = [_settled(plan, start, link, weights, chain.steps) for link in links]
+    alignments = [_settled(plan, start, link, weights, search.steps) for link in links]
     return min(alignments, key=lambda pair: (rank(pair[0], mode, credit), pair[1]))[0]
 
 

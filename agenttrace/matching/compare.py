@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 from agenttrace.core.errors import ScorerError
@@ -33,6 +34,8 @@ from agenttrace.matching.labels import AgreementWith, align_with_labels
 from agenttrace.matching.parallel import has_unordered
 from agenttrace.matching.selection import EVERYTHING, Selection, check_turns
 from agenttrace.matching.weights import Credit
+
+_TOOL = attrgetter("tool")
 
 
 def compare(
@@ -120,11 +123,18 @@ def _check_names(
     comparators: Comparators | None,
 ) -> None:
     """Refuse tools, parameters and tags of which it is known that there are none such."""
+    if not known_tools and comparators is None and scope.tools is None and not _has_offered(trace):
+        return  # nothing says which there are
     check_tools(expected, known_tools, scope, all_calls, trace)
     check_spelling(expected, trace, scope, all_calls)
     check_comparators(comparators, known_tools, scope, all_calls)
     check_choice(scope, known_tools, all_calls, trace)
     check_tags(scope, all_calls, known_tools)
+
+
+def _has_offered(trace: Trace | None) -> bool:
+    """Whether a live trace may have tools that a model was offered."""
+    return trace is not None and not trace.is_recorded_run
 
 
 def _definitions(
@@ -159,8 +169,10 @@ def _with_defaults(
 ) -> Sequence[ToolCall]:
     """The calls with their tools' defaults, where these are known by what a model was offered alone: such
     calls are recorded as they were asked for, and what is expected of them has the defaults."""
+    if not definitions and not any(map(_TOOL, calls)):
+        return calls
     tools = [call.tool or definitions.get(call.name) for call in calls]
-    if not any(tools) or not any(tool is not None and tool.described for tool in tools):
+    if not any(tool is not None and tool.described for tool in tools):
         return calls
     return [_with_default(call, tool) for call, tool in zip(calls, tools, strict=True)]
 

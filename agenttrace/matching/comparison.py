@@ -71,7 +71,7 @@ class Comparison:
     @property
     def missing(self) -> tuple[int, ...]:
         """The required places, by number from 0, that no call of their name was paired with."""
-        if self.matched == self.required or len(self.pairs) == len(self.alignment.places):
+        if len(self.alignment.pairs) == len(self.alignment.plan.places) or self.matched == self.required:
             return ()
         paired_places = {pair.place for pair in self.pairs}
         return tuple(
@@ -83,7 +83,7 @@ class Comparison:
     @property
     def remarks(self) -> list[str]:
         """What the trace says of missing calls: that spans of their names ran, which are no calls."""
-        if self.matched == self.required or self.trace is None or not (missing := self.missing):
+        if self.trace is None or not (missing := self.missing):
             return []
         places = self.alignment.places
         return ran_as_no_tool(self.trace, [place.name for n in missing for place in places[n].options])

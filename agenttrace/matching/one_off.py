@@ -32,10 +32,10 @@ def pairs_but_one(
     if call_agreement.agreeing(zip(reversed(steps[after:]), backwards, strict=True)) < places - after:
         return None
     calls = plan.first_calls
-    pairs = list(zip(range(after, places), calls[after:], range(after + more, places + more), repeat(1.0)))
-    if more == 0:
-        differing = calls[start]
-        if not call_agreement.is_candidate(differing, start):
-            return None  # another pairing may use an earlier call
-        pairs.insert(0, (start, differing, start, call_agreement.agreement(differing, start)))
-    return pairs
+    others = zip(range(after, places), calls[after:], range(after + more, places + more), repeat(1.0))
+    if more:
+        return [*others]
+    differing = calls[start]
+    if not call_agreement.is_candidate(differing, start):
+        return None  # another pairing may use an earlier call
+    return [(start, differing, start, call_agreement.agreement(differing, start)), *others]

@@ -7,26 +7,25 @@ few; where a score is stored or printed, it is made then.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from agenttrace.core.changed import changed
 from agenttrace.core.later import Later
 from agenttrace.core.score import Score
-from agenttrace.expectations.reading import as_read_now, has_doubts
+from agenttrace.expectations.reading import current_reading, has_doubts, read_again
 from agenttrace.expectations.values import PREDICATE_RAISED
 from agenttrace.matching.comparison import Comparison
 from agenttrace.matching.explain import explain
 from agenttrace.matching.rows import Row, rows_data
+
+Facts = Callable[[], Mapping[str, Any]]
 
 MOST_CALLS = 200
 """Calls, expected and made, of which the diff is made later. That of longer runs is made within the scorer's
 deadline, and does not keep them in memory."""
 
 
-def explained(
-    score: Score, comparison: Comparison, facts: Callable[[], Mapping[str, Any]] | None = None
-) -> Score:
+def explained(score: Score, comparison: Comparison, facts: Facts | None = None) -> Score:
     """The score with the diff, and with its rows among the details; before them stand the `facts`.
 
     They are made at once where making them runs code of the user's, may ask a judge, or may change what a
@@ -39,11 +38,28 @@ def explained(
         reason = "; ".join(dict.fromkeys([score.reason, *_raised(comparison.rows)]))
         details = _details(score.details, comparison, facts)
         return changed(score, reason=reason, diff=explain(comparison), details=details)
-    return changed(
-        score,
-        diff=Later(as_read_now(partial(explain, comparison))),
-        details=Later(as_read_now(partial(_details, score.details, comparison, facts))),
-    )
+    explanation = _Explanation(score.details, comparison, facts)
+    return changed(score, diff=Later(explanation.diff), details=Later(explanation.details))
+
+
+class _Explanation:
+    """What explains a score, made later, as it is read now."""
+
+    __slots__ = ("_comparison", "_details", "_facts", "_reading")
+
+    def __init__(self, details: Mapping[str, Any], comparison: Comparison, facts: Facts | None) -> None:
+        self._details, self._comparison, self._facts = details, comparison, facts
+        self._reading = current_reading()
+
+    def diff(self) -> str:
+        """The aligned diff."""
+        with read_again(self._reading):
+            return explain(self._comparison)
+
+    def details(self) -> dict[str, Any]:
+        """The score's details with the facts and the rows."""
+        with read_again(self._reading):
+            return _details(self._details, self._comparison, self._facts)
 
 
 def _raised(rows: Sequence[Row]) -> Iterator[str]:
@@ -54,7 +70,5 @@ def _raised(rows: Sequence[Row]) -> Iterator[str]:
                 yield f"{one.path}: {one.note}"
 
 
-def _details(
-    details: Mapping[str, Any], comparison: Comparison, facts: Callable[[], Mapping[str, Any]] | None
-) -> dict[str, Any]:
+def _details(details: Mapping[str, Any], comparison: Comparison, facts: Facts | None) -> dict[str, Any]:
     return {**(facts() if facts is not None else {}), **details, **rows_data(comparison.rows)}
