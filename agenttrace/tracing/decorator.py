@@ -121,7 +121,7 @@ def _observe_function(recorder: Recorder, function: Any, options: ObserveOptions
     if options.span_type == TOOL:
         if shown:
             rest = shown[is_method:]
-            observed.tool = enter_tool(function, observed.name, options, rest.copy, later=False)
+            observed.tool = enter_tool(function, observed.name, options, (rest.copy,), later=False)
         else:
             named = parameters_later(like, is_method)
             later = has_lasting_defaults(like)
@@ -195,9 +195,10 @@ def checked_options(
         raise ConfigError(f"metadata is a mapping, got {type(metadata).__name__} {metadata!r}")
     if type(tags) is not tuple and (isinstance(tags, str) or not isinstance(tags, Iterable)):
         raise ConfigError(f"tags are a list of strings, got {tags!r}")
-    for word, value in (("capture_input", capture_input), ("capture_output", capture_output)):
-        if value is not True and value is not False:
-            raise ConfigError(f"{word} is True or False, got {value!r}")
+    if type(capture_input) is not bool:
+        raise ConfigError(f"capture_input is True or False, got {capture_input!r}")
+    if type(capture_output) is not bool:
+        raise ConfigError(f"capture_output is True or False, got {capture_output!r}")
     return ObserveOptions(span_type, name, capture_input, capture_output, metadata, tuple(tags))
 
 

@@ -177,16 +177,17 @@ def enter_tool(
     function: Callable[..., Any],
     name: str,
     options: ObserveOptions,
-    parameters: Callable[[], Sequence[inspect.Parameter]],
+    parameters: tuple[Callable[..., Sequence[inspect.Parameter]], *tuple[Any, ...]],
     *,
     later: bool,
 ) -> Tool:
-    """Enter a tool in the known tools, with the parameters that scorers see.
+    """Enter a tool in the known tools, with the parameters that scorers see, as what makes them and is given.
 
     With `later` they are asked for when the definition is: they must be the same then.
     """
     text = function.__doc__ if inspect.isroutine(function) else None
-    make = partial(_definition, name, parameters, options.tags, text)
+    # One object, and no lambda: of thousands of tools the garbage collector goes through each one's cells.
+    make = partial(_definition, name, options.tags, text, *parameters)
     tool = Tool(make, None) if later else Tool(None, make())
     if len(_tools) < MAX_TOOLS or name in _tools:
         _tools[name] = tool
@@ -194,9 +195,14 @@ def enter_tool(
 
 
 def _definition(
-    name: str, parameters: Callable[[], Sequence[inspect.Parameter]], tags: tuple[str, ...], text: Any
+    name: str,
+    tags: tuple[str, ...],
+    text: Any,
+    parameters: Callable[..., Sequence[inspect.Parameter]],
+    *arguments: Any,
 ) -> ToolDefinition:
-    return ToolDefinition(name, tuple(map(_parameter, parameters())), tags, description=_description(text))
+    made = tuple(map(_parameter, parameters(*arguments)))
+    return ToolDefinition(name, made, tags, description=_description(text))
 
 
 def _description(text: Any) -> str:

@@ -32,6 +32,9 @@ _room = [_ROOM]
 _alive: weakref.WeakSet[Answering] = weakref.WeakSet()
 """The simulations that a context may still hold: a task may outlive the block that began it."""
 
+_begun = False
+"""Whether there ever was one in this process: to ask a weak set takes as long as to enter a wrapper."""
+
 _lock = threading.RLock()
 
 
@@ -50,7 +53,7 @@ def enter_wrapper(wrapper: FunctionType) -> None:
         _wrappers[id(wrapper)] = weakref.ref(wrapper)
         if len(_wrappers) >= _room[0]:
             _forget_the_dead()
-        if _alive:
+        if _begun and _alive:
             _put_in(wrapper)
 
 
@@ -77,7 +80,9 @@ def observed_functions() -> Iterator[ObservedFunction]:
 
 def put_in(answers: Answering) -> None:
     """Give every wrapper its stand-in, for as long as these answers can be asked."""
+    global _begun
     with _lock:
+        _begun = True
         _alive.add(answers)
         for reference in list(_wrappers.values()):
             wrapper = reference()
