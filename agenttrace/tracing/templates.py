@@ -37,28 +37,34 @@ FREEZE = """
 """
 
 # Where no memory is left: without a token the function has not been called; with a result, it has returned.
+# Nothing returns from inside a `try` with a `finally`: of that, the code would have one more copy for each.
 FAILED = """
     except _at_BaseException as _at_e:
+        _at_x = True
         if _at_type(_at_e) is _at_MemoryError:
             if _at_t is None:
                 _at_partly(_at_s, _at_e)
-                return {awaits}_at_function({{call}})
+                _at_o = {awaits}_at_function({{call}})
+                _at_x = False
+            else:
+                try:
+                    _at_o = _at_end_without_memory(_at_r, _at_o, _at_e)
+                    _at_x = False
+                except _at_UnboundLocalError:  # the function's own
+                    pass
+        if _at_x:
             try:
-                return _at_end_without_memory(_at_r, _at_o, _at_e)
-            except _at_UnboundLocalError:  # the function's own
-                pass
-        try:
-            if _at_r is not None:
-                _at_fail(_at_r, _at_e)
-        except _at_RecursionError:  # no stack left to describe it
-            try:
-                if not _at_r[6]:
-                    _at_r[8] = _at_failed
-                    _at_r[6] = _at_clock()
-                    _at_s.queue.append(_at_r)
-            except _at_RecursionError:
-                pass
-        raise
+                if _at_r is not None:
+                    _at_fail(_at_r, _at_e)
+            except _at_RecursionError:  # no stack left to describe it
+                try:
+                    if not _at_r[6]:
+                        _at_r[8] = _at_failed
+                        _at_r[6] = _at_clock()
+                        _at_s.queue.append(_at_r)
+                except _at_RecursionError:
+                    pass
+            raise
 """
 
 EMIT = """
@@ -100,11 +106,12 @@ def _at_wrapper({parameters}):
         _at_r = _at_p
         try:
             _at_t = _at_set(_at_p)
-            return _at_function({call})
+            _at_o = _at_function({call})
         finally:
 """
     + textwrap.indent(RESTORE, "    ")
     + """
+        return _at_o
     _at_r = _at_t = None
     try:
 """
@@ -115,20 +122,22 @@ def _at_wrapper({parameters}):
 """
     + EMIT
     + """
-            return _at_o
-        try:
-            return _at_deliver(_at_r, _at_o)
-        except _at_RecursionError:  # no stack left for the output; the call itself had enough
-            if not _at_r[6]:
-                _at_r[6] = _at_clock()
-                _at_s.queue.append(_at_r)
-            return _at_o
+        else:
+            try:
+                _at_o = _at_deliver(_at_r, _at_o)
+            except _at_RecursionError:  # no stack left for the output; the call itself had enough
+                if not _at_r[6]:
+                    _at_r[6] = _at_clock()
+                    _at_s.queue.append(_at_r)
 """
     + FAILED.format(awaits="")
     + """
     finally:
 """
     + RESTORE
+    + """
+    return _at_o
+"""
 )
 
 COROUTINE = (
@@ -144,11 +153,12 @@ async def _at_wrapper({parameters}):
         _at_r = _at_p
         try:
             _at_t = _at_set(_at_p)
-            return await _at_function({call})
+            _at_o = await _at_function({call})
         finally:
 """
     + textwrap.indent(RESTORE, "    ")
     + """
+        return _at_o
     try:
 """
     + RECORD
@@ -160,13 +170,15 @@ async def _at_wrapper({parameters}):
     + """
         else:
             _at_succeed(_at_r, _at_o)
-        return _at_o
 """
     + FAILED.format(awaits="await ")
     + """
     finally:
 """
     + RESTORE
+    + """
+    return _at_o
+"""
 )
 
 BEGIN_STEPS = """
