@@ -87,7 +87,8 @@ def _write_jsonl(traces: Iterable[Trace], store: Store, file: BinaryIO) -> None:
 def _write_otlp(traces: Iterable[Trace], _: Store, file: BinaryIO) -> None:
     resource = resource_from_environment()
     for trace in traces:
-        request = trace_request(trace.spans, resource=resource, content=True)
+        tools = dict.fromkeys((span.project for span in trace.spans), tuple(trace.tools.values()))
+        request = trace_request(trace.spans, resource=resource, content=True, tools=tools)
         file.write(encode("traces", request, "http/json") + b"\n")
 
 

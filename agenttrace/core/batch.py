@@ -55,7 +55,8 @@ class Unsent:
 
     `ranges` are the row numbers that they come from, first and last, both included; `numbers` are those of
     the items: rows that were deleted in the meantime are missing. `times` are when a span ended or a
-    score was stored, in nanoseconds.
+    score was stored, in nanoseconds. `tools` are the definitions of each project's tools, called or not, that
+    go out beside spans; none where it cannot be told which there are.
 
     Versions before 0.2 stored encoded requests. Such a one has a `body` with its content type, no items, and
     its own number as the only range. `file` is the identity of the file that holds the rows: in another one,
@@ -67,6 +68,7 @@ class Unsent:
     numbers: Sequence[int] = ()
     items: Sequence[Span] | Sequence[ScoreRow] = ()
     times: Sequence[int] = ()
+    tools: Mapping[str, Sequence[ToolDefinition]] = field(default_factory=dict)
     body: bytes | None = None
     content_type: str = ""
     file: tuple[int, int] | None = None

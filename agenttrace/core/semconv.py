@@ -115,6 +115,9 @@ OTHER_INPUT = "agenttrace.input"
 TOOL_DEFINITION = "agenttrace.tool.definition"
 """A tool's parameters with their defaults, its tags and its description, on each of its calls: what is
 expected of them is compared through these."""
+KNOWN_TOOLS = "agenttrace.tools"
+"""The tools that the recorder knew, called or not: on one span of each part of a trace that is sent at once.
+A mapping: their ``definitions``, or ``left_out``, how many they are where that would be too long."""
 RECORDED = "agenttrace.recorded"
 """True on the root of a run that was given as data: its calls have no durations, nor a root of their own."""
 NOTES_LEFT_OUT = "agenttrace.notes_left_out"
@@ -179,6 +182,7 @@ CONTENT = frozenset(
         EXCEPTION_STACKTRACE,
         OTHER_INPUT,
         TOOL_DEFINITION,
+        KNOWN_TOOLS,
         "gen_ai.prompt",
         "gen_ai.completion",
         ARGUMENTS_ERROR,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, get_args
 
 from agenttrace.core.jsonable import jsonable, to_json
@@ -12,6 +13,10 @@ _KINDS = frozenset(get_args(ParameterKind))
 
 def definition_text(tool: ToolDefinition) -> str:
     """A tool's parameters, tags and description as JSON; equal texts are the same definition."""
+    return to_json(_entry(tool))
+
+
+def _entry(tool: ToolDefinition) -> Any:
     parameters = []
     for parameter in tool.parameters:
         entry = {"name": parameter.name, "kind": parameter.kind}
@@ -19,7 +24,29 @@ def definition_text(tool: ToolDefinition) -> str:
             entry["default"] = jsonable(parameter.default)
         parameters.append(entry)
     described = {"description": tool.description} if tool.description else {}
-    return to_json(jsonable({"parameters": parameters, "tags": list(tool.tags), **described}))
+    return jsonable({"parameters": parameters, "tags": list(tool.tags), **described})
+
+
+def tools_text(tools: Iterable[ToolDefinition], most: int) -> str:
+    """All tools there are, as JSON; where that has more than `most` characters, how many are left out."""
+    entries = [{"name": tool.name, **_entry(tool)} for tool in tools]
+    text = to_json({"definitions": entries})
+    return text if len(text) <= most else to_json({"left_out": len(entries)})
+
+
+def tools_of_entry(entry: Any) -> dict[str, ToolDefinition] | None:
+    """The tools of what a text that `tools_text` wrote reads as; None where it does not say all of them."""
+    entries = entry.get("definitions") if isinstance(entry, dict) else None
+    if not isinstance(entries, list):
+        return None
+    tools: dict[str, ToolDefinition] = {}
+    for each in entries:
+        name = each.get("name") if isinstance(each, dict) else None
+        tool = tool_of_entry(name, each) if isinstance(name, str) else None
+        if tool is None:
+            return None
+        tools[tool.name] = tool
+    return tools
 
 
 _MOST_TEXTS = 1_000

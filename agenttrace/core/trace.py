@@ -233,12 +233,15 @@ class Trace:
     def tools(self) -> Mapping[str, ToolDefinition]:
         """The known tools by name: those of the recorder, called or not, and beside them those that are known
         by what models were offered in this trace (`ToolDefinition.described`). Expectations are checked
-        against them. They are empty for traces made from plain lists."""
+        against them. They are empty for traces made from plain lists.
+
+        The definition on a call that came by OpenTelemetry is of a single tool: it does not tell that the
+        recorder knew no others, so the tool is not among these for that alone."""
         tools: dict[str, ToolDefinition] = {}
         for span in self._models:
             if span.input:
                 tools |= tool_definitions(span.input)
-        for tool in (*self._known_tools.values(), *[s.tool for s in self.spans if s.tool is not None]):
+        for tool in (*self._known_tools.values(), *_tools_of_calls(self.spans)):
             if not tool.described or tools.get(tool.name, tool).described:
                 tools[tool.name] = tool
         return tools
@@ -303,3 +306,12 @@ class Trace:
     def __repr__(self) -> str:
         counts = f"{len(self.spans)} spans, {len(self.tool_calls)} tool calls"
         return f"<Trace {self.trace_id[:8]} {self.name!r}: {counts}>"
+
+
+def _tools_of_calls(spans: Iterable[Span]) -> list[ToolDefinition]:
+    """The definitions on calls that tell of the tools that the recorder knew."""
+    return [
+        span.tool
+        for span in spans
+        if span.tool is not None and (span.tool.described or semconv.RECEIVED not in span.attributes)
+    ]

@@ -65,8 +65,9 @@ def unrecorded_calls(
     if waiting:
         _find_answers(waiting, models, {hashable(request.key) for request in requests})
     own = [span for span in executions if span.attributes.get(semconv.TOOL_TYPE) != semconv.HOSTED]
-    are_known = own and all(span.tool is not None and not span.tool.described for span in own)
-    decorated = {name for name, tool in tools.items() if not tool.described} if are_known else None
+    known = {name for name, tool in tools.items() if not tool.described}
+    are_known = own and all(span.tool is not None and span.tool.name in known for span in own)
+    decorated = known if are_known else None
     unrecorded = [request for request in waiting if not request.several or request.answer is not None]
     for request in unrecorded:
         request.status = _status(request, decorated)

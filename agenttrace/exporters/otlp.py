@@ -107,7 +107,13 @@ class OTLPExporter:
     def _request_of(self, kind: Kind) -> RequestOf:
         def spans(unsent: Unsent, start: int, stop: int) -> dict[str, Any]:
             items: Sequence[Any] = unsent.items[start:stop]
-            return trace_request(items, resource=self._resource, content=self._content, names=self._names)
+            return trace_request(
+                items,
+                resource=self._resource,
+                content=self._content,
+                names=self._names,
+                tools=unsent.tools,
+            )
 
         def scores(unsent: Unsent, start: int, stop: int) -> dict[str, Any]:
             items: Sequence[Any] = unsent.items[start:stop]

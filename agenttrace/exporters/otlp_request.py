@@ -18,6 +18,7 @@ from agenttrace.core.score import Score
 from agenttrace.core.span import Span, SpanError
 from agenttrace.exporters.otlp_attributes import Semconv, attributes_of, wire_name
 from agenttrace.exporters.otlp_encoding import key_values, wire_text
+from agenttrace.exporters.otlp_tools import NO_TOOLS, Tools, known_tools_texts
 from agenttrace.exporters.score_facts import metadata_of
 from agenttrace.version import __version__
 
@@ -32,15 +33,23 @@ _TYPE_NAME = re.compile(r"[\w.]+(?=:|$)")
 
 
 def trace_request(
-    spans: Sequence[Span], *, resource: Mapping[str, Any], content: bool, names: Semconv = "both"
+    spans: Sequence[Span],
+    *,
+    resource: Mapping[str, Any],
+    content: bool,
+    names: Semconv = "both",
+    tools: Tools = NO_TOOLS,
 ) -> dict[str, Any]:
     """An ``ExportTraceServiceRequest``: the spans of each project under a resource of their own.
 
-    `names` is that of `attributes_of`.
+    `names` is that of `attributes_of`; `tools` are those that each project knows, called or not, whose
+    definitions are content.
     """
+    texts = known_tools_texts(spans, tools) if content and tools else {}
     by_project: dict[str, list[dict[str, Any]]] = {}
     for span in spans:
-        by_project.setdefault(span.project, []).append(_span(span, content, names))
+        record = _span(span, content, names, texts.get((span.trace_key, span.span_key)))
+        by_project.setdefault(span.project, []).append(record)
     return {
         "resource_spans": [
             {
@@ -107,7 +116,10 @@ def _resource(project: str, resource: Mapping[str, Any]) -> dict[str, Any]:
     return {"attributes": key_values(attributes)}
 
 
-def _span(span: Span, content: bool, names: Semconv) -> dict[str, Any]:
+def _span(span: Span, content: bool, names: Semconv, tools_text: str | None) -> dict[str, Any]:
+    attributes = attributes_of(span, content=content, names=names)
+    if tools_text is not None:
+        attributes[semconv.KNOWN_TOOLS] = tools_text
     record: dict[str, Any] = {
         "trace_id": span.trace_key.to_bytes(16, "big"),
         "span_id": span.span_key.to_bytes(8, "big"),
@@ -115,7 +127,7 @@ def _span(span: Span, content: bool, names: Semconv) -> dict[str, Any]:
         "kind": _CLIENT if span.span_type == "llm" else _INTERNAL,
         "start_time_unix_nano": _time(span.start_ns),
         "end_time_unix_nano": _time(span.end_ns),
-        "attributes": key_values(attributes_of(span, content=content, names=names)),
+        "attributes": key_values(attributes),
     }
     if span.parent_key is not None:
         record["parent_span_id"] = span.parent_key.to_bytes(8, "big")

@@ -109,11 +109,16 @@ _TYPED: Mapping[str, Callable[[Any], bool]] = {
     semconv.NOT_RECORDED: _is_text,
     semconv.RECEIVED: _is_mapping,
     semconv.TOOL_DEFINITION: _is_mapping,
+    semconv.KNOWN_TOOLS: _is_mapping,
     semconv.CALL_STATUS: lambda value: value in get_args(CallStatus),
     semconv.STATUS: lambda value: value in get_args(Status),
 }
 """The attributes that a trace relies on, each with what it has to be."""
 _RELIED_ON = frozenset(_TYPED)
+
+
+UNREADABLE = ".unreadable"
+"""The end of the name under which an attribute stays that a trace relies on and that cannot be read."""
 
 
 def typed_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
@@ -123,7 +128,7 @@ def typed_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
     for key in _RELIED_ON.intersection(attributes):
         if not _TYPED[key](copy[key]):
             value = value_of(copy.pop(key))
-            copy[key if _TYPED[key](value) else f"{key}.unreadable"] = value
+            copy[key if _TYPED[key](value) else key + UNREADABLE] = value
     if not isinstance(copy.get(semconv.RECEIVED), dict):
         copy[semconv.RECEIVED] = {}
     return copy

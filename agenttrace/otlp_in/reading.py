@@ -23,6 +23,7 @@ from agenttrace.otlp_in.facts import with_facts
 from agenttrace.otlp_in.logged import logged_call
 from agenttrace.otlp_in.numbered import numbered_lists
 from agenttrace.otlp_in.present import present_in
+from agenttrace.otlp_in.recorded_tools import recorded_tools
 from agenttrace.otlp_in.tables import CALL_EVENTS, EVENT, LOG_CALL_IDS
 from agenttrace.otlp_in.values import BARE, unwrapped_arguments
 
@@ -45,7 +46,8 @@ def _anew(span: Span) -> Span:
 
 
 def read_together(spans: Sequence[Span]) -> tuple[list[Span], Tools]:
-    """The spans of one trace, each with what the others say of it; the tools that models were offered."""
+    """The spans of one trace, each with what the others say of it; the tools that models were offered, and
+    those that the recorder knew."""
     whole, waiting = _with_log_records(spans)
     return _joined([*whole, *_calls_of_their_own(waiting, whole)] if waiting else whole)
 
@@ -63,7 +65,8 @@ def to_store(spans: Sequence[Span]) -> list[Span]:
 
 
 def _joined(whole: Sequence[Span]) -> tuple[list[Span], Tools]:
-    tools = _tools_in(whole)
+    recorded = recorded_tools(whole)
+    tools = _tools_in(whole) | recorded
     joined = [_copied(span) if _is_received(span) else span for span in whole]
     by_key = {span.span_key: span for span in joined}
     executions = [span for span in joined if span.span_type == TOOL and _is_received(span)]
@@ -79,7 +82,7 @@ def _joined(whole: Sequence[Span]) -> tuple[list[Span], Tools]:
             asked.fill(span)
     _name_session(joined, by_key)
     joined.sort(key=lambda span: (span.start_ns, span.index))
-    return joined, tools
+    return joined, {name: tool for name, tool in tools.items() if tool.described or name in recorded}
 
 
 def _is_received(span: Span) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from agenttrace.core.errors import AmbiguousId, StoreError
@@ -96,20 +96,33 @@ def known_tools(db: sqlite3.Connection, trace: int) -> list[tuple[str, str]]:
     ).fetchall()
 
 
+def known_tools_of(db: sqlite3.Connection, project: str) -> list[tuple[str, str]]:
+    """The same for one project."""
+    return db.execute(
+        "SELECT name, definition FROM functions WHERE span_type = 'tool' AND definition <> '' AND project = ?"
+        " ORDER BY id",
+        (project,),
+    ).fetchall()
+
+
+def tools_of(
+    rows: Sequence[tuple[str, str]], definitions: dict[tuple[str, str], ToolDefinition | None]
+) -> dict[str, ToolDefinition]:
+    """The tools of such rows by name; `definitions` remembers those read so far."""
+    tools: dict[str, ToolDefinition] = {}
+    for name, definition in rows:
+        tool = tool_of(sound_text(name), definition, definitions)
+        if tool is not None:
+            tools[tool.name] = tool
+    return tools
+
+
 def trace_of(trace_id: str, rows: SpanRows, tools: list[tuple[str, str]]) -> Trace:
     """The trace that `span_rows` and `known_tools` describe."""
     key = int(trace_id, 16)
     definitions: dict[tuple[str, str], ToolDefinition | None] = {}
     spans = [span_of(key, row, definitions) for row in rows]
-    return Trace(
-        spans,
-        trace_key=key,
-        tools={
-            name: tool
-            for name, definition in tools
-            if (tool := tool_of(sound_text(name), definition, definitions)) is not None
-        },
-    )
+    return Trace(spans, trace_key=key, tools=tools_of(tools, definitions))
 
 
 def summaries(

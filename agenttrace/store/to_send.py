@@ -9,8 +9,10 @@ from typing import Any
 
 from agenttrace.core.batch import Destination, Refusal, ScoreRow, Unsent, UnsentCounts
 from agenttrace.core.jsonable import clean_text
+from agenttrace.core.span import Span
 from agenttrace.core.tool import ToolDefinition
 from agenttrace.store.files import Identity
+from agenttrace.store.queries import known_tools_of, tools_of
 from agenttrace.store.rows import SCORE_COLUMNS, SPAN_FIELDS, score_of, span_of
 
 # Every statement here is put together from constants of this package; values are always bound.
@@ -64,7 +66,8 @@ def next_unsent(
             content_type=content_type,
             file=file,
         )
-    tools: dict[tuple[str, str], ToolDefinition | None] = {}
+    definitions: dict[tuple[str, str], ToolDefinition | None] = {}
+    tools = _Tools(db)
     ranges: list[tuple[int, int]] = []
     numbers: list[int] = []
     items: list[Any] = []
@@ -81,7 +84,9 @@ def next_unsent(
             numbers.append(number)
             times.append(stored_ns)
             if destination.kind == "spans":
-                items.append(span_of(int(trace_id, 16), row, tools))
+                span = span_of(int(trace_id, 16), row, definitions)
+                items.append(span)
+                max_bytes -= tools.beside(span)
             else:
                 items.append(ScoreRow(trace_id, row[0], score_of(row[1:])))
         if end >= first:
@@ -91,8 +96,36 @@ def next_unsent(
     if not ranges:
         return None
     return Unsent(
-        destination=destination, ranges=ranges, numbers=numbers, items=items, times=times, file=file
+        destination=destination,
+        ranges=ranges,
+        numbers=numbers,
+        items=items,
+        times=times,
+        tools=tools.of_project,
+        file=file,
     )
+
+
+class _Tools:
+    """The tools that go out beside spans: those of a project once with each trace."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._sizes: dict[str, int] = {}
+        self._seen: set[tuple[int, str]] = set()
+        self.of_project: dict[str, Sequence[ToolDefinition]] = {}
+
+    def beside(self, span: Span) -> int:
+        """How many characters the definitions have that go out for the sake of this span."""
+        project = span.project
+        if (span.trace_key, project) in self._seen:
+            return 0
+        self._seen.add((span.trace_key, project))
+        if project not in self.of_project:
+            rows = known_tools_of(self._db, project)
+            self._sizes[project] = sum(len(name) + len(definition) for name, definition in rows)
+            self.of_project[project] = list(tools_of(rows, {}).values())
+        return self._sizes[project]
 
 
 _ROWS = {

@@ -19,7 +19,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceResponse,
 )
 
-from agenttrace import ConfigError, ContainsScorer, OTLPExporter, Score, Tracer
+from agenttrace import ConfigError, ContainsScorer, OTLPExporter, Score, Tracer, traces_from_otlp
 from agenttrace.core.batch import Batch
 from agenttrace.core.span import Span
 from agenttrace.exporters import sender
@@ -123,6 +123,28 @@ def test_spans_and_scores_arrive_with_their_ids(endpoint, respond, exporting):
     eventually(lambda: exporter.stats()["logs"] == done)
     assert exporter.stats() == {"endpoint": f"{server.url}/v1/traces", "traces": done, "logs": done}
     assert tracer.stats()["exporters"] == [exporter.stats()]
+
+
+def test_each_request_says_which_tools_there_are_called_or_not(endpoint, respond, exporting):
+    server = endpoint(lambda _: respond({}))
+    tracer, exporter = exporting(server.url)
+
+    @tracer.observe(span_type="tool")
+    def lookup(order, days=3):
+        return order
+
+    @tracer.observe(span_type="tool")
+    def refund(order, password="hunter2-is-my-password"):
+        return order
+
+    with tracer.span("agent"):
+        lookup(7)
+    tracer.flush(PATIENCE)
+    eventually(lambda: stat(exporter, "sent") == 2)
+    bodies = [unpacked(request) for request in server.requests]
+    assert b"hunter2" not in b"".join(bodies)
+    (trace,) = traces_from_otlp(bodies)
+    assert set(trace.tools) == {"lookup", "refund"}
 
 
 def test_scores_that_the_agent_gives_its_own_spans_arrive_too(endpoint, respond, exporting):
