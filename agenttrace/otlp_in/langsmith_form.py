@@ -69,7 +69,7 @@ def _span(run: Mapping[str, Any], parent: Any, trace: Any) -> ArrivedSpan:
     kind = str(run.get("run_type")).lower()
     extra = _mapping(run.get("extra"))
     metadata = _mapping(extra.get("metadata"))
-    attributes: dict[str, Any] = {"langsmith.span.kind": kind}
+    attributes: dict[str, Any] = {tables.LANGSMITH_KIND: kind}
     for field, key in tables.LANGSMITH_SIDES:
         value = jsonable(run.get(field))
         if isinstance(value, dict) and kind != "llm" and value.keys() == {"output"} and field == "outputs":
