@@ -13,6 +13,7 @@ from agenttrace.core.errors import AgentTraceError
 from agenttrace.core.identity import trace_id_text
 from agenttrace.core.protocols import Store
 from agenttrace.core.span import Span
+from agenttrace.core.text import shorten
 from agenttrace.otlp_in.arrival import TelemetryError
 from agenttrace.otlp_in.merging import merged
 from agenttrace.otlp_in.payload import read_payload
@@ -24,6 +25,7 @@ from agenttrace.redaction.received import redact_received
 from agenttrace.reports.text import safe_line
 from agenttrace.store import open_store
 from agenttrace.store.kept import check_kept
+from agenttrace.transcripts.chat_messages import UNREAD_TIME
 from agenttrace.transcripts.reading import format_of, traces_from_transcript
 
 UNREAD = 2
@@ -96,7 +98,12 @@ def _read_transcript(file: str) -> tuple[list[Span], list[str], int, Mapping[str
     traces = traces_from_transcript(file)
     lines = max((trace.metadata.get("unreadable_lines", 0) for trace in traces), default=0)
     problems = [f"{file}: {lines} lines are no JSON, as where a session was interrupted"] if lines else []
-    return [span for trace in traces for span in trace.spans], problems, len(problems), {}
+    times = [trace.metadata[UNREAD_TIME] for trace in traces if UNREAD_TIME in trace.metadata]
+    left_out = {}
+    if times:
+        such = f"times that cannot be read, such as {shorten(repr(times[0]), 60)}"
+        left_out = {f"{such}: the time of this import stands for them": len(times)}
+    return [span for trace in traces for span in trace.spans], problems, len(problems), left_out
 
 
 def _named(file: str, error: Exception) -> str:

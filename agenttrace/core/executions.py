@@ -16,8 +16,9 @@ from typing import Any
 from agenttrace.core import semconv
 from agenttrace.core.errors import ExpectationError
 from agenttrace.core.marks import not_read, not_recorded
-from agenttrace.core.span import Span, SpanError, Status
+from agenttrace.core.span import Span, SpanError
 from agenttrace.core.tool import TOOL, ToolDefinition
+from agenttrace.core.tool_call import CallStatus
 
 AGENT = "agent"
 """The type of an agent's span."""
@@ -71,14 +72,21 @@ class Execution:
         return self.span.output if last.status != "ok" or last.output is None else last.output
 
     @property
-    def ending(self) -> tuple[Status, SpanError | None]:
-        """How it ended, also where a framework made an answer to the model of its failure."""
-        span = self._last if self._last.status != "ok" or self._last.error is not None else self.span
-        return span.status, span.error
+    def ending(self) -> tuple[CallStatus, SpanError | None]:
+        """How it ended, also where a framework made an answer to the model of its failure; or what is known
+        of it without a recorded end."""
+        last = self._last
+        says_more = (
+            last.status != "ok" or last.error is not None or semconv.UNFINISHED in self.span.attributes
+        )
+        span = last if says_more else self.span
+        return span.attributes.get(semconv.CALL_STATUS, span.status), span.error
 
     @property
     def _last(self) -> Span:
-        return self.inner[-1] if self.inner else self.span
+        """The innermost span; of those that had not ended when they were exported, the outermost."""
+        ended = (span for span in reversed(self.inner) if semconv.UNFINISHED not in span.attributes)
+        return next(ended, self.span)
 
 
 class Nearest:

@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, cast, final, get_args
 
 from agenttrace.core.errors import ExpectationError, did_you_mean
 from agenttrace.core.identity import span_id_text
-from agenttrace.core.marks import not_read, not_recorded
+from agenttrace.core.marks import not_read, not_recorded, remedy_in
 from agenttrace.core.span import Span, SpanError, Status
 from agenttrace.core.text import shorten
 from agenttrace.core.tool import ToolDefinition
@@ -130,7 +130,7 @@ class ToolCall:
         """The output; the mark of a value that was not recorded where nothing tells it."""
         if self.remedy is not None and self.output is None and self.error is None:
             return not_recorded(self.remedy)
-        return not_read() if self.status == "requested" else self.output
+        return not_read() if self.status == "requested" and not remedy_in(self.output) else self.output
 
     @property
     def label(self) -> str:

@@ -104,7 +104,7 @@ def _made_call(
         arguments=arguments,
         output=execution.output,
         error=error,
-        status=attributes.get(semconv.CALL_STATUS, status),
+        status=status,
         index=index,
         start_ns=span.start_ns,
         end_ns=span.end_ns,

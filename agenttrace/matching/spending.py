@@ -30,7 +30,8 @@ _SAY_COST = "give the model's price: set_price(model, input=…, output=…), or
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a run spent, as far as its trace tells; `untold` calls to models do not tell theirs."""
+    """What a run spent, as far as its trace tells; `untold` calls to models do not tell theirs, or so many
+    spans no end."""
 
     amount: float
     untold: int = 0
@@ -43,8 +44,9 @@ class Spent:
 def spent_within(trace: Trace, measure: Measure, limit: float, limited: str) -> Spent:
     """What a run spent, to be compared with a limit.
 
-    Where some calls to models do not tell what they used, what the others used is enough to break the limit,
-    and not to keep it. `limited` says who limits what, and begins the error's text.
+    Where some calls to models do not tell what they used, or some spans when they ended, what the others used
+    is enough to break the limit, and not to keep it. `limited` says who limits what, and begins the error's
+    text.
 
     Raises:
         ScorerError: the trace does not tell whether the limit is kept.
@@ -53,7 +55,7 @@ def spent_within(trace: Trace, measure: Measure, limit: float, limited: str) -> 
         seconds = spent_seconds(trace)
         if seconds is None:
             raise ScorerError(f"{limited}, and the trace does not tell them")
-        return Spent(seconds)
+        return _seconds_within(trace, seconds, limit, limited)
     amount, calls, untold = _spent_by_models(trace, measure)
     if amount is None and (not untold or trace.is_recorded_run):
         raise ScorerError(f"{limited}, and the trace does not tell them")
@@ -65,6 +67,16 @@ def spent_within(trace: Trace, measure: Measure, limit: float, limited: str) -> 
             f"(the first is of {_model(first)!r}): {_SAY_COST if lacks_price else _SAY_TOKENS}"
         )
     return Spent(amount or 0.0, len(untold))
+
+
+def _seconds_within(trace: Trace, seconds: float, limit: float, limited: str) -> Spent:
+    unfinished = [span for span in trace.spans if semconv.UNFINISHED in span.attributes]
+    if unfinished and seconds <= limit:
+        raise ScorerError(
+            f"{limited}, and {len(unfinished)} of {len(trace)} spans had not ended when the trace was "
+            f"exported (the first is {unfinished[0].name!r}): export and import it again when they have"
+        )
+    return Spent(seconds, len(unfinished))
 
 
 def spent_tokens(trace: Trace) -> float | None:

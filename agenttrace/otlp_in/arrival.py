@@ -38,7 +38,8 @@ class Event(NamedTuple):
 
 @dataclass(slots=True)
 class ArrivedSpan:
-    """A span as it came. `status` is OpenTelemetry's code: 0 unset, 1 ok, 2 error."""
+    """A span as it came. `status` is OpenTelemetry's code: 0 unset, 1 ok, 2 error. `end_ns` is 0 where it
+    had not ended."""
 
     trace_key: int
     span_key: int

@@ -12,6 +12,7 @@ from typing import Any
 
 from agenttrace.core import semconv
 from agenttrace.core.jsonable import clean_text
+from agenttrace.core.marks import not_recorded, remedy_in
 from agenttrace.core.model_requests import LLM
 from agenttrace.core.numbers import is_number
 from agenttrace.core.span import Span, SpanError, Status
@@ -23,7 +24,7 @@ from agenttrace.otlp_in.model_facts import answer_in, mark_left_out, model_input
 from agenttrace.otlp_in.numbered import numbered_lists
 from agenttrace.otlp_in.own_facts import own_facts, typed_attributes
 from agenttrace.otlp_in.present import Present, present_in
-from agenttrace.otlp_in.remedies import CUT, remedy_for
+from agenttrace.otlp_in.remedies import CUT, NOT_ENDED, remedy_for
 from agenttrace.otlp_in.values import (
     BARE,
     TEXT,
@@ -54,6 +55,8 @@ def span_of(arrived: ArrivedSpan, index: int) -> Span:
     attributes = {**arrived.attributes, semconv.RECEIVED: received}
     if arrived.scope:
         attributes[semconv.SCOPE_NAME] = arrived.scope
+    if not arrived.end_ns:
+        attributes[semconv.UNFINISHED] = True
     return with_facts(
         Span(
             trace_key=arrived.trace_key,
@@ -98,6 +101,8 @@ def with_facts(span: Span) -> Span:
             span_name = _agent_name(fields, has, name)
         arguments, output = _plain_input(fields, has, attributes), _plain_output(fields, has)
     status, error = _ending(fields, has, received, attributes, failed, output)
+    if semconv.UNFINISHED in attributes and error is None:
+        status, output = "abandoned", _output_so_far(span_type, output, attributes)
     _say_what_lacks(attributes, None if error is not None and arguments is not None else remedy)
     _name_people(fields, has, attributes)
     return Span(
@@ -318,6 +323,15 @@ def _ending(
     if own in ("cancelled", "abandoned"):
         return own, SpanError(kind, message) if kind else None
     return "error", SpanError(kind or "Error", message[:_LONGEST_ERROR])
+
+
+def _output_so_far(span_type: str, output: Any, attributes: dict[str, Any]) -> Any:
+    """The output of a span that did not end and is not known to have failed; a tool's call says what is known
+    of it."""
+    is_recorded = output is not None and not remedy_in(output)
+    if span_type == TOOL:
+        attributes[semconv.CALL_STATUS] = "answered" if is_recorded else "requested"
+    return output if is_recorded else not_recorded(NOT_ENDED)
 
 
 def _told_by(output: Any) -> str:

@@ -307,7 +307,7 @@ def _read_jaeger_span(span: Mapping[str, Any], processes: Mapping[str, Any], arr
             keys[2] or None,
             name,
             min(start, LATEST),
-            min(start + _time(span.get("duration")) * 1_000, LATEST),
+            0 if span.get("duration") is None else min(start + _time(span["duration"]) * 1_000, LATEST),
             tags,
             [_jaeger_event(_mapping(log, "logs")) for log in _list(span.get("logs"), "logs")],
             2 if tags.get("error") is True else _code(str(tags.get("otel.status_code", ""))),

@@ -38,6 +38,8 @@ _TYPES = frozenset(
         "GUARDRAIL",
     )
 )
+_EVENT = "EVENT"
+"""The type of an observation that is a moment, and so never has an end."""
 _LABELS = ("release", "version", "environment")
 """What Langfuse says of a trace beside its metadata."""
 _OPENTELEMETRY = frozenset(("attributes", "scope", "resourceAttributes"))
@@ -130,13 +132,15 @@ def _span(observation: Mapping[str, Any], trace: Mapping[str, Any]) -> ArrivedSp
     failed = str(observation.get("level")).upper() == "ERROR"
     message = observation.get("statusMessage")
     start = iso_ns(observation.get("startTime"))
+    end = iso_ns(observation.get("endTime"))
+    is_moment = str(observation.get("type")).upper() == _EVENT
     return ArrivedSpan(
         key_of(observation.get("traceId") or trace.get("id"), 32),
         key_of(observation["id"], 16),
         key_of(parent, 16) if parent else None,
         str(observation.get("name") or ""),
         start,
-        iso_ns(observation.get("endTime")) or start,
+        end or (start if is_moment else 0),
         attributes,
         status=2 if failed else 0,
         status_message=message if isinstance(message, str) else "",

@@ -69,7 +69,7 @@ def _span(run: Mapping[str, Any], parent: Any, trace: Any) -> ArrivedSpan:
     kind = str(run.get("run_type")).lower()
     extra = _mapping(run.get("extra"))
     metadata = _mapping(extra.get("metadata"))
-    attributes: dict[str, Any] = {"langsmith.span.kind": kind}
+    attributes: dict[str, Any] = {tables.LANGSMITH_KIND: kind}
     for field, key in tables.LANGSMITH_SIDES:
         value = jsonable(run.get(field))
         if isinstance(value, dict) and kind != "llm" and value.keys() == {"output"} and field == "outputs":
@@ -82,7 +82,7 @@ def _span(run: Mapping[str, Any], parent: Any, trace: Any) -> ArrivedSpan:
     if not parent:
         attributes |= _said_of_the_trace(run, metadata)
     start = iso_ns(run.get("start_time"))
-    end = iso_ns(run.get("end_time")) or start
+    end = iso_ns(run.get("end_time"))
     project = run.get("session_name")
     return ArrivedSpan(
         key_of(trace, 32),
@@ -92,7 +92,7 @@ def _span(run: Mapping[str, Any], parent: Any, trace: Any) -> ArrivedSpan:
         start,
         end,
         attributes,
-        events=[_exception(str(run["error"]), end)] if run.get("error") else [],
+        events=[_exception(str(run["error"]), end or start)] if run.get("error") else [],
         status=2 if run.get("error") else 0,
         scope="langsmith",
         resource={semconv.PROJECT: project} if isinstance(project, str) and project else {},

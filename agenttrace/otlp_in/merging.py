@@ -11,6 +11,8 @@ from agenttrace.core.span import Span
 from agenttrace.otlp_in.facts import with_facts
 from agenttrace.otlp_in.tables import EVENT
 
+_UNFINISHED = frozenset({semconv.UNFINISHED, semconv.CALL_STATUS, semconv.STATUS})
+
 
 def merged(before: Span, now: Span) -> Span:
     """The span as it comes now; what only its earlier form says stays.
@@ -22,11 +24,11 @@ def merged(before: Span, now: Span) -> Span:
     if not (_is_received(before) and _is_received(now)):
         return now
     whole = copy.copy(now)
-    whole.attributes = _attributes(before.attributes, now.attributes)
+    whole.attributes = _attributes(_of_an_end(before, now), _of_an_end(now, before))
     whole.parent_key = now.parent_key or before.parent_key
     whole.start_ns = now.start_ns or before.start_ns
     whole.end_ns = max(now.end_ns, whole.start_ns)
-    if now.end_ns == now.start_ns:  # as where it does not say when it ended
+    if semconv.UNFINISHED in now.attributes or now.end_ns == now.start_ns:
         whole.end_ns = max(before.end_ns, whole.start_ns)
     whole.project = now.project or before.project
     return with_facts(whole)
@@ -34,6 +36,13 @@ def merged(before: Span, now: Span) -> Span:
 
 def _is_received(span: Span) -> bool:
     return semconv.RECEIVED in span.attributes and span.span_type != EVENT
+
+
+def _of_an_end(span: Span, other: Span) -> Mapping[str, Any]:
+    """The attributes of a span without what they say of an end that is not known, where the other has it."""
+    if semconv.UNFINISHED not in span.attributes or semconv.UNFINISHED in other.attributes:
+        return span.attributes
+    return {name: value for name, value in span.attributes.items() if name not in _UNFINISHED}
 
 
 def _attributes(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:

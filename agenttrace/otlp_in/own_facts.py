@@ -107,6 +107,7 @@ _TYPED: Mapping[str, Callable[[Any], bool]] = {
     semconv.ATTEMPT: _is_whole,
     semconv.ITEMS: _is_whole,
     semconv.NOT_RECORDED: _is_text,
+    semconv.UNFINISHED: lambda value: value is True,
     semconv.RECEIVED: _is_mapping,
     semconv.TOOL_DEFINITION: _is_mapping,
     semconv.KNOWN_TOOLS: _is_mapping,

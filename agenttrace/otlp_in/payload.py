@@ -78,10 +78,10 @@ def _read_bytes(data: bytes, arrival: Arrival) -> None:
     if not data:
         raise TelemetryError("got no bytes, wanted a request of OTLP")
     data = data.removeprefix(_MARK)
-    if data.lstrip(_SPACE)[:1] in (b"{", b"["):
-        # A request in protobuf begins with a line feed, and may have a brace for its length.
-        if data[:1] == b"\n" and _is_protobuf(data, arrival):
-            return
+    # A request in protobuf begins with a line feed, and may have a brace for its length.
+    if data[:1] == b"\n" and _is_protobuf(data, arrival):
+        return
+    if data.lstrip(_SPACE)[:1] in (b"{", b"[") or _has_documents(data):
         _read_text(data, arrival)
     else:
         read_protobuf(data, arrival)
@@ -113,6 +113,14 @@ def _read_text(data: bytes, arrival: Arrival) -> None:
         _read_lines(lines, arrival)
         return
     read_json(document, arrival)
+
+
+def _has_documents(data: bytes) -> bool:
+    """Whether there are documents on lines below others that are none: a log's first line may be cut.
+
+    Damaged protobuf may have them in its texts: it begins with a line feed, and has zero bytes.
+    """
+    return not (data[:1] == b"\n" and b"\0" in data) and any(map(_is_document, data.split(b"\n")))
 
 
 def _is_document(line: bytes) -> bool:

@@ -24,8 +24,8 @@ from agenttrace.otlp_in.logged import logged_call
 from agenttrace.otlp_in.numbered import numbered_lists
 from agenttrace.otlp_in.present import present_in
 from agenttrace.otlp_in.recorded_tools import recorded_tools
-from agenttrace.otlp_in.tables import CALL_EVENTS, EVENT, LOG_CALL_IDS
-from agenttrace.otlp_in.values import BARE, unwrapped_arguments
+from agenttrace.otlp_in.tables import CALL_EVENTS, EVENT, LANGSMITH_KIND, LOG_CALL_IDS
+from agenttrace.otlp_in.values import BARE, unwrapped_arguments, value_of
 
 Tools = dict[str, ToolDefinition]
 
@@ -72,13 +72,13 @@ def _joined(whole: Sequence[Span]) -> tuple[list[Span], Tools]:
     executions = [span for span in joined if span.span_type == TOOL and _is_received(span)]
     _tell_failures(joined, by_key)
     _put_inside(joined, executions)
+    asked = _Asked(span for span in joined if span.span_type == LLM) if any(map(_lacks, executions)) else None
     for span in executions:
-        _name_arguments(span, tools)
         span.tool = _own_definition(span) or tools.get(span.name)
-    lacking = [span for span in executions if span.input is None or set(span.input) == {BARE}]
-    if lacking:
-        asked = _Asked(span for span in joined if span.span_type == LLM)
-        for span in lacking:
+        if asked is not None:
+            _spell_out(span, asked)
+        _name_arguments(span, tools)
+        if asked is not None and _lacks(span):
             asked.fill(span)
     _name_session(joined, by_key)
     joined.sort(key=lambda span: (span.start_ns, span.index))
@@ -220,6 +220,28 @@ def _own_definition(span: Span) -> ToolDefinition | None:
     return definition_of(span.name, own_schema(span.attributes, present_in(span.attributes)))
 
 
+def _lacks(span: Span) -> bool:
+    """Whether a tool's span has no arguments of its own, or one without a name."""
+    return span.input is None or set(span.input) == {BARE}
+
+
+def _spell_out(span: Span, asked: _Asked) -> None:
+    """Read arguments that LangSmith has as one text under ``input``: LangChain wrote their JSON, or their
+    `repr`. A tool whose one parameter is called so, as its definition or the model's call says, keeps it."""
+    text = span.input.get(BARE) if span.input is not None else None
+    if not isinstance(text, str) or not _lacks(span) or LANGSMITH_KIND not in span.attributes:
+        return
+    arguments = value_of(text)
+    if not isinstance(arguments, dict):
+        return
+    known = asked.arguments_for(span)
+    is_text = any(list(each.values()) == [text] for each in known) or (
+        span.tool is not None and any(parameter.name == BARE for parameter in span.tool.parameters)
+    )
+    if arguments in known or not is_text:
+        span.input = arguments
+
+
 def _name_arguments(span: Span, tools: Tools) -> None:
     """Bring arguments by position to the names of the tool's parameters, where these are known by now."""
     tool = tools.get(span.name)
@@ -263,6 +285,14 @@ class _Asked:
             span.input = dict(arguments)
             if span.output is not None or span.error is not None:
                 span.attributes = {k: v for k, v in span.attributes.items() if k != semconv.NOT_RECORDED}
+
+    def arguments_for(self, span: Span) -> list[Mapping[str, Any]]:
+        """The arguments of the call that the model asked for by the span's id, else of all for its tool."""
+        request = self._by_id.get(str(span.attributes.get(semconv.TOOL_CALL_ID)))
+        named = [one for _, one in self._by_name.get(span.name, ())]
+        requests = [request] if request is not None and request.name == span.name else named
+        read = map(arguments_of, requests)
+        return [arguments for arguments, problem in read if problem is None and cause_of(arguments) is None]
 
     def _by_value(self, span: Span) -> Request | None:
         value = None if span.input is None else span.input[BARE]

@@ -37,6 +37,9 @@ class Switch(NamedTuple):
 CUT = "raise OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT where the agent runs: the arguments end too early"
 """What would have had arguments recorded of which only the beginning is there."""
 
+NOT_ENDED = "it had not ended when it was exported: export and import it again when it has"
+"""What would have had the output recorded of a span that came without its end."""
+
 _OWN_TOOLS = "observe the tools with span_type='tool'"
 
 SWITCHES = (

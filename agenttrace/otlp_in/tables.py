@@ -338,6 +338,8 @@ ANSWERS = frozenset({"gen_ai.output.messages", "gen_ai.completion"})
 PROJECTS = (semconv.PROJECT, semconv.PHOENIX_PROJECT, semconv.SERVICE_NAME)
 """Attributes of a resource that name the project."""
 
+LANGSMITH_KIND = "langsmith.span.kind"
+"""The attribute that says what a run of LangSmith is."""
 LANGSMITH_COST = "gen_ai.usage.cost"
 LANGSMITH_SIDES = (("inputs", "gen_ai.prompt"), ("outputs", "gen_ai.completion"))
 """The attributes under which LangSmith sends what a run was given and gave."""

@@ -23,7 +23,7 @@ def traces_from_otlp(payload: Payload) -> list[Trace]:
     - bytes: such JSON, JSON on each line, or protobuf, packed with gzip or not;
     - the path of a file of such bytes;
     - a list of any of these, read together: spans of one trace may stand in several, in any order. A span
-      that stands in several counts once, the last one.
+      that stands in several counts once, the last one that had ended.
 
     Spans keep their attributes as they came. Their type, name, input, output, status and usage are filled in
     from whichever dialect they are written in. Arguments or outputs that were left out are *not recorded*: a
@@ -44,7 +44,9 @@ def spans_of(arrival: Arrival) -> list[Span]:
     """The spans that arrived, each with its own facts; log records as spans that wait for theirs."""
     spans: dict[tuple[int, int], Span] = {}
     for index, arrived in enumerate(arrival.spans):
-        spans[arrived.trace_key, arrived.span_key] = span_of(arrived, index)
+        key = arrived.trace_key, arrived.span_key
+        if arrived.end_ns or key not in spans:  # one without its end takes the place of none
+            spans[key] = span_of(arrived, index)
     for log in arrival.logs:
         waiting = waiting_span(log)
         if waiting is not None:

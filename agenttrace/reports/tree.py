@@ -67,7 +67,7 @@ def _head(trace: Trace) -> Iterator[Line]:
     parts = [
         f"project {safe_line(root.project, 80)}" if root.project else "",
         clock_text(trace.spans[0].start_ns),
-        duration_text(trace.duration_ns),
+        trace_duration_text(trace),
         count_text(len(trace), "span"),
         _call_counts(trace),
     ]
@@ -119,7 +119,7 @@ def _span_line(span: Span, branch: str) -> Line:
     status = "" if span.status == "ok" else f"  {span.status.upper()}"
     style = "red" if span.status == "error" else _TYPE_STYLES.get(span.span_type, "")
     name, kind = safe_line(span.name, 120), safe_line(span.span_type, 40)
-    return Line(f"{branch}{name}  [{kind}]  {duration_text(span.duration_ns)}{status}", style)
+    return Line(f"{branch}{name}  [{kind}]  {span_duration_text(span)}{status}", style)
 
 
 def _facts(span: Span, indent: str, value_length: int) -> Iterator[Line]:
@@ -186,6 +186,17 @@ def _score_lines(score: Score, indent: str) -> Iterator[Line]:
         yield from (Line(f"{indent}{line}") for line in lines[:MAX_DIFF])
         if len(lines) > MAX_DIFF:
             yield Line(f"{indent}    … {len(lines) - MAX_DIFF} more lines", "dim")
+
+
+def span_duration_text(span: Span) -> str:
+    """How long a span took; of one that came without its end, that it had not ended."""
+    return "not ended" if semconv.UNFINISHED in span.attributes else duration_text(span.duration_ns)
+
+
+def trace_duration_text(trace: Trace) -> str:
+    """From a trace's first start to its last end, ``so far`` where spans of it came without theirs."""
+    so_far = any(semconv.UNFINISHED in span.attributes for span in trace.spans)
+    return duration_text(trace.duration_ns) + (" so far" if so_far else "")
 
 
 def duration_text(nanoseconds: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,7 +18,12 @@ from agenttrace.core.trace import Trace
 from agenttrace.transcripts.records import Records, moment_ns
 
 _TIMES = ("timestamp", "created_at", "created", "time")
-_SECONDS = 1_000_000_000
+_UNITS = ((1e11, 1_000_000_000), (1e14, 1_000_000), (1e17, 1_000), (9e18, 1))
+"""Numbers below which each unit is meant, and its nanoseconds: these are years from 1973 to 5138."""
+_DIGITS = re.compile(r"[0-9]{9,19}(?:\.[0-9]{1,9})?", re.ASCII)
+"""Of a time as text; fewer are a date of ISO, such as ``20260102``."""
+UNREAD_TIME = "unreadable_time"
+"""The name in a trace's metadata of what stands in the place of its time."""
 _LOW = (1 << 64) - 1
 
 
@@ -30,7 +36,8 @@ def traces_in(records: Records) -> list[Trace]:
     """The traces of conversations, one each.
 
     A conversation has the ids of its ``id``, or of what is in it: one that is read again is the same trace.
-    It has the time of its ``timestamp`` (ISO text, or seconds since 1970), else that of reading it.
+    It has the time of its ``timestamp`` (ISO text, or a number since 1970), else that of reading it; what is
+    no time is kept in its metadata.
     """
     now = time.time_ns()
     times_seen: dict[str, int] = {}
@@ -42,7 +49,7 @@ def traces_in(records: Records) -> list[Trace]:
             spans = spans_of_messages(record["messages"])
         except DatasetError as error:
             raise DatasetError(f"conversation {number}: {error}", path=records.path) from None
-        _place(spans, int(digest_of(f"{identity} {again}"), 16) or 1, _time_of(record, now))
+        _place(spans, int(digest_of(f"{identity} {again}"), 16) or 1, _time_of(record) or now)
         spans[0].attributes = {**spans[0].attributes, **_said_of(record, records.unreadable)}
         traces.append(Trace(spans))
     return traces
@@ -67,15 +74,26 @@ def _place(spans: Sequence[Span], trace_key: int, start_ns: int) -> None:
         span.end_ns += start_ns
 
 
-def _time_of(record: Mapping[str, Any], now: int) -> int:
-    for name in _TIMES:
-        value = record.get(name)
-        if is_number(value) and 0 < value < 1e10:
-            return int(value * _SECONDS)
+def _time_of(record: Mapping[str, Any]) -> int | None:
+    """The first time of a record that can be read; None where there is none."""
+    return next(filter(None, (_moment_of(record.get(name)) for name in _TIMES)), None)
+
+
+def _moment_of(value: Any) -> int | None:
+    """Nanoseconds of an ISO text, or of a number, also as text, of seconds, milli-, micro- or nanoseconds."""
+    if isinstance(value, str) and _DIGITS.fullmatch(value.strip()):
+        value = float(value) if "." in value else int(value)
+    if not is_number(value):
         moment = moment_ns(value)
-        if moment is not None and moment > 0:
-            return moment
-    return now
+        return moment if moment is not None and moment > 0 else None
+    unit = next((unit for below, unit in _UNITS if 0 < value < below), None)
+    return None if unit is None else int(value * unit)
+
+
+def _unread_time(record: Mapping[str, Any]) -> Any:
+    """What stands in the place of a time, where no time of a record can be read; None where nothing does."""
+    values = [record[name] for name in _TIMES if record.get(name) not in (None, "")]
+    return values[0] if values and _time_of(record) is None else None
 
 
 def _said_of(record: Mapping[str, Any], unreadable: int) -> dict[str, Any]:
@@ -84,6 +102,9 @@ def _said_of(record: Mapping[str, Any], unreadable: int) -> dict[str, Any]:
     metadata = dict(jsonable(metadata)) if isinstance(metadata, Mapping) else {}
     if record.get("id"):
         metadata["id"] = jsonable(record["id"])
+    unread_time = _unread_time(record)
+    if unread_time is not None:
+        metadata[UNREAD_TIME] = jsonable(unread_time)
     if unreadable:
         metadata["unreadable_lines"] = unreadable
     tags = record.get("tags")

@@ -7,6 +7,7 @@ from typing import Any
 
 import jinja2
 
+from agenttrace.core import semconv
 from agenttrace.reports.text import safe
 from agenttrace.version import __version__
 from agenttrace.viewer import words
@@ -39,6 +40,7 @@ def _environment() -> jinja2.Environment:
     environment.filters["cut"] = _cut
     environment.globals["version"] = __version__
     environment.globals["MARKS"] = MARKS
+    environment.globals["UNFINISHED"] = semconv.UNFINISHED
     return environment
 
 

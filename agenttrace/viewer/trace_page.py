@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from agenttrace.core import semconv
 from agenttrace.core.query import METADATA, Labelled, Query
 from agenttrace.core.trace_facts import TraceFacts
 from agenttrace.core.trace_search import cursor_of
@@ -138,7 +139,9 @@ def tree_context(light: LightTrace, tree: TraceTree, asked: Asked, selected: Nod
         "next_failure": _beside(tree, failures, selected, 1),
         "previous_failure": _beside(tree, failures, selected, -1),
         "zoomed": zoomed,
-        "is_so_far": any(node.span is None for node in tree.nodes),
+        "is_so_far": any(
+            node.span is None or semconv.UNFINISHED in node.span.attributes for node in tree.nodes
+        ),
     }
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from agenttrace.core.trace_facts import CallFacts
 from agenttrace.reports.clock import clock_text, local_time
-from agenttrace.reports.tree import duration_text
+from agenttrace.reports.tree import duration_text, span_duration_text, trace_duration_text
 
 __all__ = [
     "CallWords",
@@ -29,7 +29,9 @@ __all__ = [
     "money_text",
     "number_text",
     "percent_text",
+    "span_duration_text",
     "step_unit",
+    "trace_duration_text",
     "trajectory",
 ]
 

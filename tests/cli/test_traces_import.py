@@ -379,3 +379,13 @@ def test_a_file_that_cannot_be_read_is_said_in_words(agenttrace, tmp_path):
         "Error: cannot read none.json: No such file or directory",
         "Error: cannot read .: Is a directory",
     ]
+
+
+def test_times_of_conversations_that_cannot_be_read_are_said(agenttrace, write):
+    rows = [conversation("refund 7", created_at="bad"), conversation("refund 8", created="never")]
+    rows.append(conversation("refund 9", created=1_767_323_045_000))
+    result = agenttrace("traces", "import", write("m.jsonl", "\n".join(map(json.dumps, rows)).encode()))
+    assert result.code == 0
+    assert (
+        "not imported are 2 times that cannot be read, such as 'bad': the time of this import" in result.err
+    )

@@ -135,6 +135,31 @@ def test_a_broken_line_costs_itself_alone_wherever_it_stands(lines):
     assert (len(whole.spans), whole.unread) == (2, 1)
 
 
+@pytest.mark.parametrize(
+    "first",
+    [
+        b'ue": {"stringValue": "refund"}}]}]}]}]}',
+        b"# exported on Monday",
+        b"2026-10-02 10:00:00 INFO exporter started",
+        '\u00e9tait"}'.encode()[1:],
+        b"\n  cut",
+        b"",
+    ],
+)
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_a_first_line_that_is_none_costs_itself_alone(first, pack):
+    lines = [first, *(json.dumps(request(span(number, "x"))).encode() for number in (1, 2))]
+    arrival = read_payload(pack(b"\n".join(lines)))
+    assert len(arrival.spans) == 2
+    assert arrival.unread == (1 if first else 0)
+
+
+def test_damaged_protobuf_with_documents_in_its_texts_is_protobuf():
+    whole = b"\n\x00" + b'\x12{"a": 1}\n{"a": 1}\n'
+    with pytest.raises(TelemetryError, match="protobuf"):
+        read_payload(whole)
+
+
 def test_a_document_over_lines_that_was_cut_is_one_error():
     text = json.dumps(request(span(1, "x"), span(2, "y")), indent=1)
     assert read(text[: len(text) // 2].encode()).startswith("got text that is no JSON")

@@ -155,3 +155,54 @@ def test_thread_user_tags_metadata_and_project_are_the_trace_s():
 def test_another_mapping_is_an_error_that_names_what_is_read():
     with pytest.raises(TelemetryError, match=r"resourceSpans.*Langfuse.*LangSmith.*messages.*ATIF"):
         traces_from_otlp({"id": 1, "run": 2})
+
+
+def offer(**parameters):
+    properties = {name: {"type": kind} for name, kind in parameters.items()}
+    schema = {"type": "object", "properties": properties}
+    return {"type": "function", "function": {"name": "refund", "parameters": schema}}
+
+
+def model(*offered, asked=None):
+    """A run of a model that was offered tools, and asked for refund with these arguments."""
+    calls = [] if asked is None else [{"id": "c1", "name": "refund", "args": asked}]
+    answer = {"type": "ai", "content": "", "tool_calls": calls}
+    outputs = {"generations": [[{"message": {"kwargs": answer, "id": ["x", "AIMessage"]}}]]}
+    extra = {"invocation_params": {"tools": list(offered)}}
+    key = CHILD.replace("2", "3")
+    return run(key, "llm", "chat", {"messages": []}, outputs, ROOT, extra=extra)
+
+
+JSON, REPR = '{"order": 7}', "{'order': 7}"
+READ = {"order": 7}
+
+
+@pytest.mark.parametrize(
+    ("text", "models", "arguments"),
+    [
+        (JSON, [], READ),
+        (REPR, [], READ),
+        ("{}", [], {}),
+        ('{"a": [true, null]}', [], {"a": [True, None]}),
+        ("{'a': [True, None]}", [], {"a": [True, None]}),
+        (JSON, [model(offer(order="integer"))], READ),
+        (REPR, [model(offer(order="integer"))], READ),
+        (JSON, [model(offer(order="integer"), asked=READ)], READ),
+        (JSON, [model(asked=READ)], READ),
+        (JSON, [model(offer(input="string"), asked=READ)], READ),
+        (JSON, [model(offer(input="string"))], {"input": JSON}),
+        (JSON, [model(asked={"input": JSON})], {"input": JSON}),
+        (JSON, [model(offer(query="string"), asked={"query": JSON})], {"query": JSON}),
+        ("order 7", [], {"input": "order 7"}),
+        ("order 7", [model(offer(query="string"))], {"query": "order 7"}),
+        ("[7]", [], {"input": "[7]"}),
+        ("{'order': Order(7)}", [], {"input": "{'order': Order(7)}"}),
+        ("{" * 10_000, [], {"input": "{" * 10_000}),
+    ],
+)
+def test_arguments_that_are_one_text_are_what_it_spells_unless_the_record_says_otherwise(
+    text, models, arguments
+):
+    (trace,) = traces_from_otlp([AGENT, *models, TOOL | {"inputs": {"input": text}}])
+    (call,) = [call for call in trace.tool_calls if call.output is not None]
+    assert call.arguments == arguments
