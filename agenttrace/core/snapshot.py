@@ -11,7 +11,7 @@ as text, dataclasses and pydantic models are read from their instance dictionary
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -289,9 +289,7 @@ class _Budget:
                 return self._key(content, entries, depth)
             # A text of any class is known by its characters: a secret's name is one in an enum, too.
             text = content if type(content) is str else f"{kind} {content!r}"
-        while text in entries:
-            text += f" ({kind_name(key)})"
-        return text
+        return unused_key(text, key, entries) if text in entries else text
 
     def _list_items(self, value: Any, depth: int) -> list[Any]:
         size = list.__len__(value)
@@ -398,6 +396,13 @@ class _FirstBudget(_Budget):
         data = rest.walk(content, depth)
         self.remaining = rest.remaining
         return data
+
+
+def unused_key(text: str, key: Any, entries: Container[str]) -> str:
+    """A key's text where other keys of the mapping have it: ``1`` beside ``"1"`` is ``1 (int)``."""
+    while text in entries:
+        text += f" ({kind_name(key)})"
+    return text
 
 
 def in_stable_order(members: Iterable[Any]) -> list[Any]:

@@ -28,7 +28,7 @@ _OF_NAMES = (
     "autocomplete",
     "data-testid",
 )
-_OF_VALUES = ("value", "content")
+_OF_VALUES: tuple[str, ...] = ("value", "content")
 _OF_ELEMENTS = (*_OF_VALUES, "val")
 """Where an element that is named as a secret has it; `val` in files of Word and Excel."""
 _LONGEST_COUNT = 20
