@@ -34,7 +34,8 @@ from agenttrace.core.marks import (
     may_be_key,
     without_digests,
 )
-from agenttrace.core.snapshot import LEAVES, in_stable_order, unused_key
+from agenttrace.core.snapshot import LEAVES, in_stable_order
+from agenttrace.core.stand_ins import unused_key
 from agenttrace.core.tagged import int_data, opened, opened_throughout, untagged
 from agenttrace.core.text import short_repr
 from agenttrace.core.tool_call import ANY, ArgumentMode
@@ -160,10 +161,8 @@ def _with_text_keys(mapping: Mapping[Any, Any]) -> dict[str, Any]:
     """A mapping under its keys as they are recorded."""
     items: dict[str, Any] = {}
     for key, item in mapping.items():
-        if type(key) is str:
-            text = key if key.isascii() else clean_text(key)
-        else:
-            text = next(iter(jsonable({key: None})))
+        text = key if type(key) is str else next(iter(jsonable({key: None})))
+        text = text if text.isascii() else clean_text(text)
         items[unused_key(text, key, items) if text in items else text] = item
     return items
 
