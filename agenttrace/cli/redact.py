@@ -18,6 +18,7 @@ from agenttrace.core.errors import StoreError
 from agenttrace.core.protocols import Store
 from agenttrace.core.query import Query
 from agenttrace.redaction import Redaction
+from agenttrace.redaction.fields import is_labelled_secret
 from agenttrace.redaction.options import LEVELS, Level
 from agenttrace.redaction.repeated import (
     IDS,
@@ -169,6 +170,7 @@ def _cleaner(redaction: Redaction) -> Clean:
                 arguments = row["input"] if type(row["input"]) is dict else None
                 row["output"] = without_given("", arguments, row["output"], redaction)
                 secrets |= taken_out_of(old["output"], row["output"])
+            _hide_labelled(row, old, redaction)
         secrets.difference_update(_ids(rows))
         known.update(islice(secrets, max(_MOST_KNOWN - len(known), 0)))
         repeated = secrets or known
@@ -184,6 +186,15 @@ def _cleaner(redaction: Redaction) -> Clean:
         return cleaned
 
     return clean
+
+
+def _hide_labelled(row: Row, old: Row, redaction: Redaction) -> None:
+    """Take the note of an annotation out, or the reason of a score, where its label says it is a secret."""
+    for label, text in (("label", "note"), ("name", "reason")):
+        words = old.get(text)
+        may_be_secret = type(words) is str and (text == "note" or " " not in words)
+        if may_be_secret and is_labelled_secret(old.get(label), words, redaction):
+            row[text] = str(redaction.taken_out(words))
 
 
 def _ids(rows: Iterable[Row]) -> Iterator[Any]:

@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from agenttrace.core.limits import DEEPEST, WHOLE, Limits
-from agenttrace.core.snapshot import snapshot
+from agenttrace.core.snapshot import first_snapshot, snapshot
 from agenttrace.core.tagged import LONG_INT, float_data, int_data
 
 _LONG_NUMBER = re.compile(r"\d{300}|e\+30[89]")
@@ -30,6 +30,12 @@ def jsonable(value: Any, *, limit: int | None = None, limits: Limits = WHOLE) ->
     """
     copy, _ = snapshot(value, limit, limits=limits)
     return clean(copy)
+
+
+def recorded_form(value: Any) -> Any:
+    """What a program passed as strict JSON data, whole, as recording has it: a mapping in it that only looks
+    like a mark or a tagged value has one more ``$``."""
+    return clean(first_snapshot(value, limits=WHOLE)[0])
 
 
 def clean(value: Any) -> Any:

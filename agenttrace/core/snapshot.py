@@ -26,7 +26,7 @@ from agenttrace.core.reading_types import (
     record_fields,
     type_name,
 )
-from agenttrace.core.stand_ins import Fields, kind_name
+from agenttrace.core.stand_ins import Fields, kind_name, unused_key
 from agenttrace.core.tagged import escaped, int_data, int_text, may_be_ours, untagged
 
 Digest = Callable[[str | bytes], str | None]
@@ -46,6 +46,9 @@ _ITEM_SIZE = 8
 _READ_SIZE = 32
 _MOST_SORTED = 20_000
 _MARK_SIZE = 16
+MOST_REPEATED = 65_536
+"""Containers that are walked again, in one value of the user's, because it holds what they stand in twice. A
+list that holds one list twice, which does so too, and so on, is tiny, and has a million of them."""
 _MOST_BEHIND, _SHARE_BEHIND, _EFFORT_BEHIND = 2_048, 8, 4
 """Characters that mappings keep behind what is cut, together, an eighth of a value's at most; and how many
 times as many are walked for them."""
@@ -83,7 +86,8 @@ def _walked(value: Any, budget: _Budget) -> tuple[Any, int]:
 class _Budget:
     """One walk: the characters that remain, and the containers that are open on the path."""
 
-    __slots__ = ("behind", "digest", "limits", "open", "remaining")
+    __slots__ = ("again", "behind", "digest", "limits", "open", "remaining", "repeats", "walked")
+    most_repeated = 1 << 62
 
     def __init__(self, limit: int, limits: Limits, digest: Digest | None) -> None:
         self.remaining = limit
@@ -91,6 +95,9 @@ class _Budget:
         self.digest = digest
         self.open: set[int] = set()
         self.behind = min(_MOST_BEHIND, limit // _SHARE_BEHIND)
+        self.walked: dict[int, Any] = {}
+        self.again = False  # inside what was walked before
+        self.repeats = self.most_repeated
 
     def walk(self, value: Any, depth: int) -> Any:
         kind = type(value)
@@ -159,9 +166,14 @@ class _Budget:
             if len(value) <= 2 and self._is_mark(value):
                 self.remaining -= _MARK_SIZE + sum(len(part) for part in value.values() if type(part) is str)
                 return value.copy()
-            return self._leaf_dict(value) or self._nested(value, depth, self._pairs)
-        items = self._list_items if kind is list else self._tuple_items
-        return self._leaf_list(value) or self._nested(value, depth, items)
+            leaf: Any = self._leaf_dict(value)
+            items: Any = self._pairs
+        else:
+            leaf = self._leaf_list(value)
+            items = self._list_items if kind is list else self._tuple_items
+        if leaf and self.again:
+            self._count_again()
+        return leaf or self._nested(value, depth, items)
 
     def _is_mark(self, value: dict[Any, Any]) -> bool:
         """Whether a mapping is a mark, or a tagged value, which is copied as a whole."""
@@ -223,10 +235,23 @@ class _Budget:
         # Counted even where it holds nothing: a container that stands twice in each level is 2^20 of them.
         self.remaining -= _BRACKETS_SIZE
         self.open.add(id(value))
+        before = self.again
+        if id(value) in self.walked:
+            self.again = True
+            self._count_again()
+        else:
+            self.walked[id(value)] = value  # which keeps its id from becoming another's
         try:
             return copy(value, depth + 1)
         finally:
             self.open.discard(id(value))
+            self.again = before
+
+    def _count_again(self) -> None:
+        """Count a container that is walked again; of too many, nothing more is kept."""
+        self.repeats -= 1
+        if self.repeats < 0:
+            self.remaining = min(self.remaining, 0)
 
     def _pairs(self, value: dict[Any, Any], depth: int) -> dict[str, Any]:
         most, size = self.limits.items, dict.__len__(value)
@@ -289,9 +314,7 @@ class _Budget:
                 return self._key(content, entries, depth)
             # A text of any class is known by its characters: a secret's name is one in an enum, too.
             text = content if type(content) is str else f"{kind} {content!r}"
-        while text in entries:
-            text += f" ({kind_name(key)})"
-        return text
+        return unused_key(text, key, entries) if text in entries else text
 
     def _list_items(self, value: Any, depth: int) -> list[Any]:
         size = list.__len__(value)
@@ -380,6 +403,7 @@ class _FirstBudget(_Budget):
     """A walk through the user's own values, in which no mapping is a mark yet."""
 
     __slots__ = ()
+    most_repeated = MOST_REPEATED
 
     def _own(self, copy: dict[str, Any]) -> dict[str, Any]:
         return escaped(copy) if copy and min(copy) < "%" else copy  # "$" comes before it
@@ -394,9 +418,9 @@ class _FirstBudget(_Budget):
         if type(content) in LEAVES:
             return self.walk(content, depth)
         rest = _Budget(self.remaining, self.limits, self.digest)
-        rest.open, rest.behind = self.open, self.behind
+        rest.open, rest.behind, rest.again, rest.repeats = self.open, self.behind, self.again, self.repeats
         data = rest.walk(content, depth)
-        self.remaining = rest.remaining
+        self.remaining, self.repeats = rest.remaining, rest.repeats
         return data
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
 
 from agenttrace.core.handlers import register_snapshot
@@ -38,3 +39,10 @@ def kind_name(value: Any) -> str:
     """The name of a value's type, or of that of the object in whose place it stands."""
     kind = type(value)
     return str(value.kind) if kind is StandIn or kind is Fields else type_name(kind)
+
+
+def unused_key(text: str, key: Any, entries: Container[str]) -> str:
+    """A key's text where other keys of the mapping have it: ``1`` beside ``"1"`` is ``1 (int)``."""
+    while text in entries:
+        text += f" ({kind_name(key)})"
+    return text

@@ -35,6 +35,7 @@ from agenttrace.core.marks import (
     without_digests,
 )
 from agenttrace.core.snapshot import LEAVES, in_stable_order
+from agenttrace.core.stand_ins import unused_key
 from agenttrace.core.tagged import int_data, opened, opened_throughout, untagged
 from agenttrace.core.text import short_repr
 from agenttrace.core.tool_call import ANY, ArgumentMode
@@ -153,18 +154,17 @@ def prepare(expected: Any, depth: int = 0) -> Any:
 def _prepare_mapping(expected: Mapping[Any, Any], depth: int) -> Any:
     if len(expected) <= 2 and (value := untagged(expected)) is not expected:
         return value
+    return {key: prepare(item, depth + 1) for key, item in _with_text_keys(expected).items()}
+
+
+def _with_text_keys(mapping: Mapping[Any, Any]) -> dict[str, Any]:
+    """A mapping under its keys as they are recorded."""
     items: dict[str, Any] = {}
-    for key, item in expected.items():
-        items[key_text(key)] = prepare(item, depth + 1)
+    for key, item in mapping.items():
+        text = key if type(key) is str else next(iter(jsonable({key: None})))
+        text = text if text.isascii() else clean_text(text)
+        items[unused_key(text, key, items) if text in items else text] = item
     return items
-
-
-def key_text(key: Any) -> str:
-    """A mapping's key as it is recorded."""
-    if type(key) is str:
-        return key if key.isascii() else clean_text(key)
-    text: str = next(iter(jsonable({key: None})))
-    return text
 
 
 def agreement(expected: Any, actual: Any, mode: ArgumentMode = "exact") -> float:
@@ -263,7 +263,7 @@ def _agree_mapping(
     left_out: int,
 ) -> float:
     if actual.keys() != expected.keys() and not all(type(key) is str for key in actual):
-        actual = dict(zip(map(key_text, actual), actual.values(), strict=True))
+        actual = _with_text_keys(actual)
     hidden = hidden_keys(actual) if actual.keys() != expected.keys() else []
     total, present = 0.0, 0
     for key, item in expected.items():

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from agenttrace.redaction.naming import Names, may_be_word
+from agenttrace.redaction.naming import Names, hides_all, may_be_word
 from agenttrace.redaction.values import is_opaque, says_something
 
 FIELDS = (
@@ -33,6 +33,8 @@ TYPED = (
 ASKED = ("prompt", "expect")
 REPLIES = ("reply", "response", "send", "answer")
 """What is asked for, and the reply. Most prompts ask for no secret: the key of the reply is looked for."""
+LABELLED = ("message", "note")
+"""The text that a label says the subject of: of an entry of `tracer.log`, of an annotation."""
 _WORD = re.compile(r"[^\W\d_][\w-]*")
 _KINDS = frozenset(
     {"field", "input", "textbox", "textarea", "box", "text", "element", "area", "entry", "first", "last"}
@@ -80,6 +82,21 @@ def typed_secrets(entry: Mapping[str, Any], names: Names) -> list[str]:
         and _is_typed(name, entry[key], names)
         and (not is_question or is_opaque(entry[key]))
     ]
+
+
+def labelled_secrets(entry: Mapping[str, Any], names: Names) -> list[str]:
+    """The keys of texts that a label says are a secret: ``{"label": "password", "message": "…"}``."""
+    label = entry.get("label")
+    return [key for key in LABELLED if key in entry and is_labelled_secret(label, entry[key], names)]
+
+
+def is_labelled_secret(label: Any, text: Any, names: Names) -> bool:
+    """Returns True if a label names a secret, and what it stands on is one: what ``label: text`` alone on a
+    line hides. What is said of a secret, in words, stays."""
+    name = name_of_field(label, names) if type(label) is str else None
+    if name is None or text is None or not names.hides(name, text):
+        return False
+    return type(text) is not str or _is_typed(name, text, names) or (name == label and hides_all(name, names))
 
 
 def _asked_for(entry: Mapping[str, Any], keys: tuple[str, ...], names: Names) -> str | None:

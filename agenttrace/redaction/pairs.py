@@ -19,9 +19,11 @@ from agenttrace.redaction.entry_keys import NAMES_OF_VALUES, VALUES
 from agenttrace.redaction.fields import (
     ASKED,
     FIELDS,
+    LABELLED,
     REPLIES,
     TYPED,
     is_located,
+    labelled_secrets,
     name_of_field,
     typed_secrets,
 )
@@ -264,6 +266,7 @@ def keys_beside(value: Mapping[str, Any], names: Names) -> list[str]:
     """The keys of an entry whose values are secrets by a name that stands beside them."""
     is_field = not _FIELDS.isdisjoint(value) or is_located(value)
     keys = typed_secrets(value, names) if is_field else []
+    keys += labelled_secrets(value, names) if "label" in value else []
     keys += keys_of_several(value, names) if may_have_several(value) else []
     if "kty" in value and names.is_secret("private_key"):
         keys += [key for key in _OF_JSON_WEB_KEYS if type(value.get(key)) is str]
@@ -296,6 +299,7 @@ def may_be_named_beside(parameters: Collection[str]) -> bool:
     return (
         not (keys.isdisjoint(values_in(keys)) or keys.isdisjoint(NAMES_OF_VALUES))
         or not (keys.isdisjoint(FIELDS) or keys.isdisjoint(TYPED))
+        or ("label" in keys and not keys.isdisjoint(LABELLED))
         or may_have_several(keys)
         or is_located(keys)
         or not (keys.isdisjoint(ASKED) or keys.isdisjoint(REPLIES))

@@ -13,6 +13,7 @@ from agenttrace.core.marks import REDACTED, text_without_digests, without_digest
 from agenttrace.core.score import Score
 from agenttrace.redaction.encodings import without_shortened
 from agenttrace.redaction.expected_calls import without_secret_outputs
+from agenttrace.redaction.fields import is_labelled_secret
 from agenttrace.redaction.harmless_copy import Rules, harmless_copy
 from agenttrace.redaction.naming import Names
 from agenttrace.redaction.repeated import sought_elsewhere, taken_out_of, without_repeated_in
@@ -45,6 +46,8 @@ def score_without_secrets(score: Score, redaction: Redacts, signs: tuple[str, ..
         "name": redaction.inside(clean_text(score.name)),
         "reason": _shown(redaction, signs, "reason", score.reason),
     }
+    if " " not in score.reason and is_labelled_secret(score.name, score.reason, redaction):
+        changes["reason"] = REDACTED  # no sentence about the secret: the secret
     for name in ("diff", "error"):
         text = getattr(score, name)
         if text is not None:

@@ -9,7 +9,7 @@ from agenttrace.redaction.shape import BEGIN, END, HEX_ID, STAND_IN, Shape, shap
 from agenttrace.redaction.shapes_of_addresses import ADDRESSES
 from agenttrace.redaction.shapes_of_protocols import OF_PROTOCOLS
 
-VERSION = 12
+VERSION = 13
 """Of the tables of names and shapes: one more whenever a row is added or changed."""
 
 _GITLEAKS = "gitleaks"

@@ -15,6 +15,7 @@ from agenttrace.core.jsonable import clean_text, jsonable
 from agenttrace.core.numbers import is_number, is_whole
 from agenttrace.core.protocols import Store
 from agenttrace.redaction import Redaction
+from agenttrace.redaction.fields import is_labelled_secret
 
 LONGEST_NOTE = 10_000
 LONGEST_LABEL = 200
@@ -94,6 +95,9 @@ def _annotation(
         raise ConfigError(f"thumbs is 'up' or 'down', got {thumbs!r}")
     if score is not None and not (is_number(score) and 0 <= score <= 1):
         raise ConfigError(f"score is a number from 0 to 1, got {score!r}")
+    note = _text("note", word.get("note"), LONGEST_NOTE, redaction)
+    if is_labelled_secret(word.get("label"), word.get("note"), redaction):
+        note = str(redaction.taken_out(note))
     run_id, place = (None, None) if result is None else _result(result)
     if run_id is not None:
         run_id, of_result, of_run = _stored_result(store, run_id, place)
@@ -108,7 +112,7 @@ def _annotation(
         label=_text("label", word.get("label"), LONGEST_LABEL, redaction),
         thumbs=None if thumbs is None else _THUMBS[thumbs],
         score=None if score is None else float(score),
-        note=_text("note", word.get("note"), LONGEST_NOTE, redaction),
+        note=note,
         expected=None if expected is None else redaction.fields(_expected(expected)),
         by=_text("by", word.get("by"), LONGEST_LABEL, redaction),
         created_ns=time.time_ns(),

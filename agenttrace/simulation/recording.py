@@ -9,12 +9,14 @@ from typing import Any, Literal
 
 from agenttrace.core import semconv
 from agenttrace.core.errors import ConfigError, SimulationError, did_you_mean
-from agenttrace.core.jsonable import jsonable
+from agenttrace.core.jsonable import recorded_form
+from agenttrace.core.tagged import opened_throughout
 from agenttrace.core.text import shorten
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.matcher import Context
+from agenttrace.expectations.partly_recorded import with_doubts
 from agenttrace.expectations.reading import in_favour
-from agenttrace.expectations.values import Difference, agree, differences, prepare
+from agenttrace.expectations.values import Difference, agree
 from agenttrace.simulation.callee import Callee
 from agenttrace.simulation.performing import perform
 from agenttrace.simulation.recorded_call import ANSWERED, RecordedCall, recorded_calls
@@ -99,7 +101,7 @@ class ReplayedRun:
 
     def answer_request(self, request: Mapping[str, Any]) -> RecordedAnswer:
         """The recorded answer to a request; see `ModelAnswers`."""
-        call = self._take(None, comparable(request))
+        call = self._take(None, comparable(recorded_form(dict(request))))
         span, output = call.span, call.output
         return RecordedAnswer(
             choices=output if isinstance(output, list) else [output],
@@ -156,8 +158,8 @@ class ReplayedRun:
         expected = {key: value for key, value in arguments.items() if key not in ignored}
         recorded = {key: value for key, value in call.arguments.items() if key not in ignored}
         if call.is_request:
-            return prepare(expected), comparable(recorded)
-        return prepare(jsonable(expected)), recorded
+            return opened_throughout(expected), comparable(recorded)
+        return {key: opened_throughout(recorded_form(value)) for key, value in expected.items()}, recorded
 
     def _why_left(
         self, number: int, name: str, arguments: Mapping[str, Any], alike: list[RecordedCall]
@@ -174,7 +176,10 @@ class ReplayedRun:
                 f"{text}: it cannot be told whether it is call {nearest.number}, of which a part was not "
                 "recorded whole; name such arguments in ignore="
             )
-        first = differences(recorded, jsonable(dict(arguments)) if not nearest.is_request else expected)
+        if not nearest.is_request:
+            arguments = {key: recorded_form(value) for key, value in arguments.items()}
+        first: list[Difference] = []
+        agree(with_doubts(recorded), arguments, _EXACT, into=first)
         where = f": {_difference_text(first[0])}" if first else ""
         return SimulationError(f"{text}, where call {nearest.number} was recorded{where}")
 

@@ -229,7 +229,7 @@ def _thawed(snapshot: Any) -> Any:
 def _log(entry: Any, redaction: Redaction) -> Any:
     entry = clean(entry)
     fields = redaction.inside(entry)
-    return {**fields, "message": redaction.value("log", entry["message"])} if "message" in entry else fields
+    return {**fields, "message": redaction.value("log", fields["message"])} if "message" in entry else fields
 
 
 def scores_of(record: Record, redaction: Redaction) -> list[Score]:

@@ -358,3 +358,17 @@ class TestWhatRepeatsASecret:
         trace = SQLiteStore(str(path)).trace(summary.trace_id)
         assert trace.session_id == "sess-4f3a2b1c"
         assert trace.root.input == {"session": "[redacted]"}
+
+
+def test_a_log_a_note_and_a_reason_go_that_their_label_says_are_secrets(tmp_path):
+    path = tmp_path / "traces.db"
+    tracer = Tracer("shop", store=str(path), redact="off")
+    with tracer.span("step") as step:
+        tracer.log("Zq7mVx7Lp3w9", label="password")
+        tracer.score_current_span("password", 1, reason="Yq7mVx7Lp3w9")
+    assert tracer.flush()
+    tracer.annotate(step.trace_id, label="password", note="Xq7mVx7Lp3w9", thumbs="up")
+    tracer.shutdown()
+    assert bytes_of(path).count(b"q7mVx7Lp3w9") >= 3
+    assert run("--where", "project:shop", "--yes", "--store", str(path)).exit_code == 0
+    assert b"q7mVx7Lp3w9" not in bytes_of(path)

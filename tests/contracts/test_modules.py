@@ -19,7 +19,7 @@ LONGER = {
     "store/remote/store.py": 470,  # the same
     "tracing/pipeline.py": 415,  # one queue, one worker, and every way in which they end
     "core/report.py": 420,  # one value with its whole surface
-    "core/snapshot.py": 420,  # one walk, each kind of value in a method
+    "core/snapshot.py": 440,  # one walk, each kind of value in a method
     "redaction/redaction.py": 440,  # all that is done with a value, each step in a line
     "redaction/shapes.py": 500,  # one table
     "core/protocols.py": 590,  # so does every extension point

@@ -23,8 +23,8 @@ import pytest
 from agenttrace.core import snapshot as snapshot_module
 from agenttrace.core.handlers import register_snapshot
 from agenttrace.core.jsonable import jsonable
-from agenttrace.core.limits import RECORDED
-from agenttrace.core.snapshot import snapshot
+from agenttrace.core.limits import CAPTURED, RECORDED
+from agenttrace.core.snapshot import MOST_REPEATED, first_snapshot, snapshot
 
 
 class Touched(Exception):
@@ -523,3 +523,55 @@ def test_parts_that_are_shared_at_every_level_are_not_walked_for_ever(leaf, arou
     _, size = snapshot(value)
     assert size < 2 * RECORDED.value
     assert len(walked) < RECORDED.value
+
+
+def _containers(value):
+    """How many mappings and lists a copy has."""
+    parts = value.values() if type(value) is dict else value if type(value) is list else ()
+    return (type(value) in (dict, list)) + sum(map(_containers, parts))
+
+
+@dataclasses.dataclass
+class Pair:
+    left: object
+    right: object
+
+
+def _doubled(kind, times):
+    value = kind(1)
+    for _ in range(times):
+        value = kind(value)
+    return value
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        lambda v: [v, v],
+        lambda v: (v, v),
+        lambda v: {"a": v, "b": v},
+        lambda v: [[v], {"x": v}],
+        lambda v: Pair(v, v),
+    ],
+    ids=["list", "tuple", "dict", "both", "record"],
+)
+def test_what_a_value_holds_again_and_again_is_bounded(kind):
+    copy, _ = first_snapshot(_doubled(kind, 40), limits=CAPTURED)
+    assert _containers(copy) < 3 * MOST_REPEATED
+    assert "$truncated" in str(copy)
+
+
+def test_the_items_of_a_list_that_stands_many_times_are_counted_too():
+    rows = [{"n": number} for number in range(1_000)]
+    copy, _ = first_snapshot([rows] * 1_000, limits=CAPTURED)
+    assert 60_000 < _containers(copy) < 3 * MOST_REPEATED
+
+
+def test_values_that_share_a_part_are_recorded_whole():
+    part = {"currency": {"code": "EUR"}, "tags": ["a", "b"]}
+    orders = [{"number": number, "settings": part} for number in range(15_000)]
+    assert first_snapshot(orders, limits=CAPTURED)[0] == orders
+    row = [1, 2]
+    assert first_snapshot([row] * 200_000, limits=CAPTURED)[0] == [row] * 200_000
+    distinct = [[[number]] for number in range(100_000)]
+    assert first_snapshot(distinct, limits=CAPTURED)[0] == distinct

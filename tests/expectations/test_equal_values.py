@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import json
 import math
 import subprocess
@@ -23,6 +24,10 @@ from agenttrace.tracing.freeze import freeze, thaw
 
 PARIS = timezone(timedelta(hours=2))
 NOON = datetime(2025, 6, 1, 12, tzinfo=UTC)
+
+
+class Number(enum.IntEnum):
+    ONE = 1
 
 
 class Opaque:
@@ -181,3 +186,39 @@ def test_what_is_shown_of_a_set_does_not_depend_on_the_hash_seed():
         for seed in ("1", "2", "3")
     }
     assert len(shown) == 1
+
+
+KEYS = st.dictionaries(
+    st.one_of(
+        *(
+            st.sampled_from(one)
+            for one in ([0, 1, 2], [0.5, 1.5], ["0", "1", "1.5", "None", "null", "true", "é"])
+        ),
+        *(st.none(), st.booleans(), st.sampled_from([b"1", b"true", (1, 2), Number.ONE])),
+    ),
+    st.integers(0, 3) | st.dictionaries(st.sampled_from([1, "1"]), st.integers(0, 3)),
+    max_size=6,
+)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {1: "a", "1": "b"},
+        {"1": "b", 1: "a"},
+        {None: 1, "null": 2, True: 3, "true": 4},
+        {1: 1, "1": 2, "1 (str)": 3},
+        [{"x": {1: "a", b"1": "b", "1": "c"}}],
+    ],
+)
+def test_a_mapping_equals_itself_whose_keys_have_one_text(value):
+    for actual in ways(value):
+        assert differences(value, actual) == []
+    for other in ways({1: "a", "1": "other"}):
+        assert agreement({1: "a", "1": "b"}, other) == 0.5
+
+
+@given(KEYS)
+def test_a_mapping_of_any_keys_equals_itself_however_it_was_recorded(value):
+    for actual in ways(value):
+        assert differences(value, actual) == []

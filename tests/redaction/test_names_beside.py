@@ -20,6 +20,10 @@ DATA = [
     {"env_var": "STRIPE_API_KEY", "content": LONG},
     {"by": "id", "value": "password", "text": SECRET},
     {"using": "css selector", "value": "#password", "keys": SECRET},
+    {"message": SECRET, "label": "password", "score": None, "after_ns": 1},
+    {"message": LONG, "label": "User API key"},
+    {"message": LONG, "label": "Authorization"},
+    {"label": "new password", "note": SECRET},
     {"COSMOS_KEY": KEY_OF_ACCOUNT},
     {"STRIPE_SK": LONG},
     {"X-Amzn-Oidc-Data": LONG},
@@ -36,6 +40,14 @@ HARMLESS = [
     {"variable": "DB_PASSWORD_POLICY", "content": "strong-2"},
     {"by": "id", "value": "city", "text": "Paris2e"},
     {"by": "id", "value": "password"},
+    {"message": "ann2 has asked for another one", "label": "password"},
+    {"message": "expired", "label": "token"},
+    {"message": "incorrect", "label": "password"},
+    {"message": "812", "label": "tokens"},
+    {"message": LONG, "label": "log"},
+    {"message": "Paris2e", "label": "city"},
+    {"message": "E1001", "field": "password"},
+    {"label": "password_policy", "note": "strong-2"},
     {"admin_data": LONG},
     {"recipe": {"macaroon": "coconut", "dessert": "macaroon-2"}},
     {"task_sk": "a"},
@@ -125,3 +137,71 @@ def test_the_postal_code_of_india_stays(text):
 
 def test_the_code_of_a_card_that_is_called_so_is_hidden():
     assert Redaction().text("x", "pincode: 4821") == "pincode: [redacted]"
+
+
+LABELS = ["password", "api_key", "token", "secret", "Authorization", "user's password"]
+
+
+@pytest.mark.parametrize("label", LABELS)
+def test_a_secret_is_hidden_that_is_logged_under_its_name(label, tmp_path):
+    tracer = Tracer("labels", store=str(tmp_path / "traces.db"))
+    with tracer.capture() as captured, tracer.span("step"):
+        tracer.log(SECRET, label=label)
+        tracer.log("ann2 has asked for another one", label=label)
+    assert tracer.flush()
+    tracer.shutdown()
+    logs = captured.trace.spans[0].attributes["agenttrace.logs"]
+    assert [(one["message"], one["label"]) for one in logs] == [
+        ("[redacted]", label),
+        ("ann2 has asked for another one", label),
+    ]
+    assert SECRET.encode() not in b"".join(one.read_bytes() for one in tmp_path.iterdir())
+
+
+def test_a_users_own_name_hides_whatever_is_logged_under_it():
+    tracer = Tracer("labels", store="memory", redact=["seat"])
+    with tracer.capture() as captured, tracer.span("step"):
+        tracer.log("row 12 A", label="seat")
+    assert captured.trace.spans[0].attributes["agenttrace.logs"][0]["message"] == "[redacted]"
+
+
+def test_a_function_that_redacts_sees_a_log_without_what_its_label_hides():
+    seen = []
+    redaction = Redaction(call=lambda name, value: seen.append((name, value)) or value)
+    tracer = Tracer("labels", store="memory", redact=redaction)
+    with tracer.capture(), tracer.span("step"):
+        tracer.log(SECRET, label="password")
+    assert ("log", "[redacted]") in seen
+
+
+@pytest.mark.parametrize("label", LABELS)
+def test_a_note_and_a_reason_are_hidden_where_they_are_the_secret_that_their_label_names(label, tmp_path):
+    tracer = Tracer("labels", store=str(tmp_path / "traces.db"))
+    with tracer.span("step") as step:
+        tracer.score_current_span(label, 1, reason=SECRET)
+        tracer.score_current_span(label, 1, reason="ann2 has it still")
+    assert tracer.flush()
+    tracer.annotate(step.trace_id, label=label, note=SECRET, thumbs="up")
+    reasons = {score.reason for _, score in tracer.store.scores(step.trace_id)}
+    assert reasons == {"[redacted]", "ann2 has it still"}
+    tracer.shutdown()
+    assert SECRET.encode() not in b"".join(one.read_bytes() for one in tmp_path.iterdir())
+
+
+def test_arguments_hide_the_message_whose_label_is_a_secrets_name():
+    def note(label, message):
+        pass
+
+    tracer = Tracer("labels", store="memory")
+    with tracer.capture() as captured:
+        tracer.observe(note)("password", SECRET)
+        tracer.observe(note)("city", LONG)
+    assert [span.input["message"] for span in captured.trace.spans] == ["[redacted]", LONG]
+
+
+@pytest.mark.parametrize("headers", [[{"name": "X-Api-Key", "value": SECRET}], [["X-Api-Key", SECRET]]])
+@pytest.mark.parametrize("key", ["headers", "metadata", "events", "tags"])
+def test_lists_of_names_and_values_are_looked_into_wherever_they_stand(headers, key):
+    hidden = str(Redaction().fields({key: headers, "event": {"attributes": headers}}))
+    assert SECRET not in hidden
+    assert "X-Api-Key" in hidden

@@ -261,3 +261,51 @@ def test_a_field_of_a_form_in_parts_is_hidden_by_its_name():
 )
 def test_what_only_looks_like_one_of_these_forms_stays(text):
     assert Redaction().text("text", text) == text
+
+
+ELEMENTS = [
+    '<Password value="hunter2abc"/>',
+    '<password value="hunter2abc"/>',
+    '<PASSWORD VALUE="hunter2abc"/>',
+    "<password\n  encrypted='false'\n  value='hunter2abc'></password>",
+    '<password value="swordfish"/>',
+    '<config><db:password value="hunter2abc"/></config>',
+    '<user.api-key value="hunter2abc"/>',
+    '<apiKey content="hunter2abc"/>',
+    '<w:password w:val="hunter2abc"/>',
+    '<pin value="4821"/>',
+    '{"file": "<Password value=\\"hunter2abc\\"/>"}',
+]
+OTHER_ELEMENTS = [
+    '<input type="text" value="Paris"/>',
+    '<password-policy value="strict"/>',
+    '<passwordLength value="12"/>',
+    '<token-count value="812"/>',
+    '<max-tokens value="4096"/>',
+    '<token value="812"/>',
+    '<token type="keyword" value="if"/>',
+    '<password value="${DB_PASSWORD}"/>',
+    '<password required="true" value=""/>',
+    '<city value="Paris2e"/>',
+]
+
+
+@pytest.mark.parametrize("text", ELEMENTS)
+def test_the_value_of_an_element_that_is_named_as_a_secret_is_hidden(text):
+    redaction = Redaction()
+    hidden = redaction.text("x", text)
+    assert [one for one in ("hunter2abc", "swordfish", "4821") if one in hidden] == []
+    assert "[redacted]" in hidden
+    assert redaction.text("x", hidden) == hidden
+    assert not redaction.holds_nothing(["of Paris", text])
+
+
+@pytest.mark.parametrize("text", OTHER_ELEMENTS)
+def test_the_values_of_other_elements_stay(text):
+    assert Redaction().text("x", text) == text
+
+
+def test_an_element_is_left_alone_whose_name_is():
+    text = '<password value="hunter2abc"/>'
+    assert Redaction(except_=["password"]).text("x", text) == text
+    assert Redaction(level="off").text("x", text) == text

@@ -2,7 +2,9 @@
 """Recorded traces that answer agents: tools by name and arguments, and what cannot be replayed."""
 
 import asyncio
+import math
 import threading
+from decimal import Decimal
 
 import pytest
 
@@ -304,3 +306,45 @@ def test_outputs_that_were_not_recorded_cannot_be_replayed(tracer):
         with pytest.raises(ConfigError, match=text):
             with tracer.replay(captured.trace):
                 raise AssertionError("the block ran")
+
+
+LOOK_ALIKES = [
+    {"$float": "NaN"},
+    {"$$float": "NaN"},
+    {"$decimal": "1.10"},
+    {"$bytes": "YWJj", "size": 3},
+    {"$type": "shop.Cart"},
+    {"$truncated": "depth"},
+    [{"a": 1, "$truncated": 3}, {"b": [{"$int": "0x1f"}]}],
+    math.nan,
+    Decimal("1.10"),
+    b"abc",
+    10**700,
+    {2, 1},
+    {1: "a", "1": "b"},
+]
+
+
+@pytest.mark.parametrize("value", LOOK_ALIKES, ids=repr)
+def test_an_argument_that_looks_like_a_written_form_is_what_was_recorded(tmp_path, value):
+    tracer = Tracer("forms", store=str(tmp_path / "traces.db"))
+    tool = tracer.observe(span_type="tool", name="tool")(lambda v: "done")
+    with tracer.capture() as captured:
+        tool(value)
+    assert tracer.flush()
+    for recording in (captured.trace, tracer.store.trace(captured.trace.trace_id)):
+        with tracer.replay(recording):
+            assert tool(value) == "done"
+        with pytest.raises(SimulationError, match=r"v\S*: recorded"):
+            with tracer.replay(recording):
+                tool({"$float": "Infinity"})
+    tracer.shutdown()
+
+
+def test_a_value_is_not_the_mapping_that_spells_it(tracer):
+    tool = tracer.observe(span_type="tool", name="tool")(lambda v: "done")
+    with tracer.capture() as captured:
+        tool({"$float": "NaN"})
+    with pytest.raises(SimulationError, match=r"v\S*: recorded"):
+        with tracer.replay(captured.trace):
+            tool(math.nan)
