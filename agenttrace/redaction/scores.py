@@ -12,6 +12,7 @@ from agenttrace.core.limits import RECORDED, WHOLE
 from agenttrace.core.marks import REDACTED, text_without_digests, without_digests
 from agenttrace.core.score import Score
 from agenttrace.redaction.encodings import without_shortened
+from agenttrace.redaction.excerpts import without_pieces
 from agenttrace.redaction.expected_calls import without_secret_outputs
 from agenttrace.redaction.harmless_copy import Rules, harmless_copy
 from agenttrace.redaction.naming import Names
@@ -41,14 +42,7 @@ class Redacts(Rules, RedactsSpans, Protocol):
 def score_without_secrets(score: Score, redaction: Redacts, signs: tuple[str, ...]) -> Score:
     """A score without secrets, and without digests, in its texts and details; `signs` are those of the user's
     names. What is taken out of its details and options, its other texts do not repeat."""
-    changes: dict[str, Any] = {
-        "name": redaction.inside(clean_text(score.name)),
-        "reason": _shown(redaction, signs, "reason", score.reason),
-    }
-    for name in ("diff", "error"):
-        text = getattr(score, name)
-        if text is not None:
-            changes[name] = _shown(redaction, signs, name, text)
+    changes: dict[str, Any] = {"name": redaction.inside(clean_text(score.name))}
     secrets: set[str] = set()
     for name in _VALUES:
         if values := getattr(score, name):
@@ -59,12 +53,16 @@ def score_without_secrets(score: Score, redaction: Redacts, signs: tuple[str, ..
                 data = without_digests(jsonable(dict(values), limits=_OF_DETAILS))
                 clean = without_secret_outputs(redaction.inside(data), redaction)
             if clean is not data:
-                secrets |= sought_elsewhere(taken_out_of(data, clean))
+                secrets |= taken_out_of(data, clean)
             holds_differences = harmless is None or not _HOLD_DIFFERENCES.isdisjoint(clean)
             changes[name] = _without_differences(clean, redaction) if holds_differences else clean
+    for name in ("reason", "diff", "error"):
+        text = getattr(score, name)
+        if text is not None:
+            changes[name] = _shown(redaction, signs, name, without_pieces(text, secrets))
     if score.evidence:
         changes["evidence"] = _texts(redaction, "evidence", jsonable(dict(score.evidence)))
-    return score_without_repeated(changed(score, **changes), secrets)
+    return score_without_repeated(changed(score, **changes), sought_elsewhere(secrets))
 
 
 def score_without_repeated(score: Score, secrets: Collection[str]) -> Score:
