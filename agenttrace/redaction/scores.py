@@ -11,6 +11,7 @@ from agenttrace.core.jsonable import clean_text, jsonable
 from agenttrace.core.limits import RECORDED, WHOLE
 from agenttrace.core.marks import REDACTED, text_without_digests, without_digests
 from agenttrace.core.score import Score
+from agenttrace.core.shown_text import ShownText
 from agenttrace.redaction.encodings import without_shortened
 from agenttrace.redaction.excerpts import without_pieces
 from agenttrace.redaction.expected_calls import without_secret_outputs
@@ -59,7 +60,10 @@ def score_without_secrets(score: Score, redaction: Redacts, signs: tuple[str, ..
     for name in ("reason", "diff", "error"):
         text = getattr(score, name)
         if text is not None:
-            changes[name] = _shown(redaction, signs, name, without_pieces(text, secrets))
+            if isinstance(text, ShownText):
+                changes[name] = _written_again(redaction, signs, name, text)
+            else:
+                changes[name] = _shown(redaction, signs, name, without_pieces(text, secrets))
     if score.evidence:
         changes["evidence"] = _texts(redaction, "evidence", jsonable(dict(score.evidence)))
     return score_without_repeated(changed(score, **changes), sought_elsewhere(secrets))
@@ -94,6 +98,12 @@ def _shown(redaction: Redacts, signs: tuple[str, ...], name: str, text: str) -> 
     text = text_without_digests(clean_text(text))
     text = redaction.text(name, without_shown_arguments(text, redaction.is_secret, signs))
     return text if redaction.level == "off" else without_shortened(text)[0]
+
+
+def _written_again(redaction: Redacts, signs: tuple[str, ...], name: str, text: ShownText) -> str:
+    """A text that shows redacted values. One with nothing redacted is looked at as others are."""
+    clean = text.redacted(redaction)
+    return clean if clean.is_redacted else _shown(redaction, signs, name, clean)
 
 
 def _without_differences(data: Any, names: Names, is_inside: bool = False) -> Any:

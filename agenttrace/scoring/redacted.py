@@ -16,6 +16,7 @@ from agenttrace.core.jsonable import clean, clean_text, jsonable, to_json
 from agenttrace.core.marks import without_digests
 from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.core.score import Score
+from agenttrace.core.shown_text import ShownText
 from agenttrace.core.trace import Trace
 from agenttrace.redaction import Redaction
 from agenttrace.redaction.excerpts import without_pieces
@@ -176,7 +177,8 @@ def _score(score: Score, secrets: _Secrets, redaction: Redaction) -> Score:
     if secrets.in_excerpts:
         texts = {name: text for name in ("error", "reason") if (text := getattr(score, name))}
         texts = {name: _without(text, secrets) for name, text in texts.items()}
-        if score.diff:  # a whole one stands there as a value, by which its name is known
+        # A whole one stands there as a value, by which its name is known.
+        if score.diff and not isinstance(score.diff, ShownText):
             texts["diff"] = without_pieces(score.diff, secrets.in_excerpts)
         score = changed(score, **texts)
     return score_without_repeated(redaction.score(score), secrets.in_values)
