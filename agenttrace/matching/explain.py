@@ -14,24 +14,22 @@ width, the actual call and the differences stand below. Long runs of matched and
 
 from __future__ import annotations
 
-import json
-import re
-from ast import literal_eval
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import is_
 from typing import Any, Literal
 
-from agenttrace.core.jsonable import jsonable
-from agenttrace.core.marks import cause_of, text_without_digests, without_digests
-from agenttrace.core.tagged import int_data
+from agenttrace.core.marks import REDACTED, cause_of
+from agenttrace.core.shown_text import ShownText
 from agenttrace.core.text import shorten
 from agenttrace.core.tool_call import ANY, ExpectedToolCall, ToolCall
-from agenttrace.expectations.matcher import Matcher, Unordered
 from agenttrace.expectations.values import Difference
 from agenttrace.matching.checks import Check
 from agenttrace.matching.comparison import Comparison
 from agenttrace.matching.known_tools import UNKNOWN_TOOL
+from agenttrace.matching.redacted_rows import Redacts, redacted_row
 from agenttrace.matching.rows import Row
+from agenttrace.matching.value_texts import MAX_VALUE_LENGTH, cut_value, text_of, value_text
 
 Style = Literal["matched", "differs", "missing", "extra", "forbidden", "quiet"]
 
@@ -50,27 +48,56 @@ class Line:
 
 
 def explain(comparison: Comparison, *, width: int = 80, context: int = 2) -> str:
-    """The diff as plain text, no line longer than `width` characters."""
-    return "\n".join(line.text for line in explain_lines(comparison, width=width, context=context))
+    """The diff as plain text, no line longer than `width` characters. Scores write it without secrets."""
+    return _Diff.of(comparison, width, context).text()
 
 
 def explain_lines(comparison: Comparison, *, width: int = 80, context: int = 2) -> list[Line]:
     """The diff as lines: the calls, then the constraints that did not hold or could not fail."""
-    rows = comparison.rows
-    layout = _Layout.of(rows, width, len(str(len(comparison.alignment.places))))
-    lines: list[Line] = []
-    for item in _fold(rows, context):
-        if isinstance(item, Row):
-            lines += _row_lines(item, layout)
-        else:
-            lines.append(Line("quiet", shorten(f"{_INDENT}… {item}", width)))
-    why = "" if comparison.empty_scope else f", {UNKNOWN_TOOL}"
-    lines += [
-        _check_line(check, width, why) for check in comparison.checks if not check.held or check.vacuous
-    ]
-    if comparison.empty_scope:
-        lines.append(Line("quiet", shorten(f"{_INDENT}? {comparison.empty_scope}", width)))
-    return lines
+    return _Diff.of(comparison, width, context).lines()
+
+
+@dataclass(frozen=True, slots=True)
+class _Diff:
+    """What is shown: rows, with texts in the place of those that are folded, and the lines below them."""
+
+    items: Sequence[Row | str]
+    layout: _Layout
+    below: Sequence[Line]
+    is_redacted: bool = False
+
+    @classmethod
+    def of(cls, comparison: Comparison, width: int, context: int) -> _Diff:
+        rows = comparison.rows
+        layout = _Layout.of(rows, width, len(str(len(comparison.alignment.places))))
+        why = "" if comparison.empty_scope else f", {UNKNOWN_TOOL}"
+        checks = (check for check in comparison.checks if not check.held or check.vacuous)
+        below = [_check_line(check, width, why) for check in checks]
+        if comparison.empty_scope:
+            below.append(Line("quiet", shorten(f"{_INDENT}? {comparison.empty_scope}", width)))
+        return cls(list(_fold(rows, context)), layout, below)
+
+    def lines(self) -> list[Line]:
+        lines: list[Line] = []
+        for item in self.items:
+            if isinstance(item, Row):
+                lines += _row_lines(item, self.layout)
+            else:
+                lines.append(Line("quiet", shorten(f"{_INDENT}… {item}", self.layout.width)))
+        return [*lines, *self.below]
+
+    def text(self) -> ShownText:
+        text = "\n".join(line.text for line in self.lines())
+        return ShownText(text, self._redacted, is_redacted=self.is_redacted or REDACTED in text)
+
+    def _redacted(self, redaction: Redacts) -> ShownText:
+        items = [redacted_row(item, redaction) if isinstance(item, Row) else item for item in self.items]
+        if all(map(is_, items, self.items)) and not (self.is_redacted or REDACTED in self.text()):
+            return self.text()
+        below = [replace(line, text=redaction.text("diff", line.text)) for line in self.below]
+        rows = [item for item in items if isinstance(item, Row)]
+        layout = _Layout.of(rows, self.layout.width, self.layout.digits)
+        return _Diff(items, layout, below, is_redacted=True).text()
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,55 +220,8 @@ def _count_text(rows: Sequence[Row]) -> str:
     return " and ".join(parts) + " …"
 
 
-MAX_VALUE_LENGTH = 60
-"""Characters of one value in a difference."""
-
 _CUTS = (40, 24, 16, 10)
 """Lengths in characters that values are shortened to, tried in this order until a call fits."""
-
-
-_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'" r'|"(?:[^"\\]|\\.)*"')
-_write = json.JSONEncoder(ensure_ascii=False).encode
-
-
-def value_text(value: Any, most: int = MAX_VALUE_LENGTH) -> str:
-    """A value on one line: data as JSON, a matcher as its repr."""
-    return shorten(_text(value), most)
-
-
-def _text(value: Any) -> str:
-    kind = type(value)
-    if kind is str:
-        return _write(without_digests(value))
-    if kind is float or kind is bool or value is None:
-        return _write(value)
-    if kind is int:
-        return _write(int_data(value))
-    if value is ANY:
-        return repr(value)
-    if isinstance(value, Matcher):
-        try:
-            return text_without_digests(_QUOTED.sub(_requote, repr(value)))
-        except ValueError:  # Python refuses to print the longest integers
-            return _text(value.to_data())
-    if isinstance(value, Unordered):
-        return "{" + ", ".join(map(_text, value.members)) + "}"
-    if isinstance(value, Mapping):
-        value = without_digests(dict(value)) if "$bytes" in value else value
-        return "{" + ", ".join(f"{_write(str(k))}: {_text(v)}" for k, v in value.items()) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_text, value)) + "]"
-    if callable(value):
-        return getattr(value, "__name__", repr(value))
-    return _write(jsonable(value))
-
-
-def _requote(match: re.Match[str]) -> str:
-    """Put a quoted text inside a matcher's repr into the double quotes that values have."""
-    try:
-        return _write(literal_eval(match[0]))
-    except (ValueError, SyntaxError):  # not a Python string, for example in a user's name
-        return match[0]
 
 
 def expected_text(expected: ExpectedToolCall, most: int) -> str:
@@ -263,10 +243,10 @@ def actual_text(call: ToolCall, most: int) -> str:
 
 def _call_text(name: str, arguments: Mapping[str, Any], most: int) -> str:
     """A call in at most `most` characters: with its values in full, or shortened until they fit."""
-    texts = {key: _text(value) for key, value in arguments.items()}
+    texts = {key: text_of(value) for key, value in arguments.items()}
     listing = ""
     for each in (most, *_CUTS):
-        listing = ", ".join(f"{key}={shorten(text, each)}" for key, text in texts.items())
+        listing = ", ".join(f"{key}={cut_value(text, each)}" for key, text in texts.items())
         if len(name) + len(listing) + 2 <= most:
             break
     return shorten(f"{name}({listing})", most)
@@ -276,7 +256,7 @@ def difference_text(difference: Difference, most: int = 3 * MAX_VALUE_LENGTH) ->
     """A difference as ``amount: expected 12.0, got 12.5``; long texts begin near where they differ."""
     place = f"{difference.path}: " if difference.path else ""
     each = min(max((most - len(place) - 15) // 2, 12), MAX_VALUE_LENGTH)
-    expected, actual = _text(difference.expected), _text(difference.got)
+    expected, actual = text_of(difference.expected), text_of(difference.got)
     if difference.kind == "missing":
         text = f"{place}expected {shorten(expected, each)}, not given"
     elif difference.kind == "unexpected":
@@ -289,12 +269,15 @@ def difference_text(difference: Difference, most: int = 3 * MAX_VALUE_LENGTH) ->
 
 def change_text(before: Any, after: Any, most: int) -> str:
     """A change as ``"open" → "refunded"``; long texts begin near where they differ."""
-    return " → ".join(excerpts(_text(before), _text(after), max((most - 3) // 2, 12)))
+    return " → ".join(excerpts(text_of(before), text_of(after), max((most - 3) // 2, 12)))
 
 
 def excerpts(one: str, other: str, each: int) -> tuple[str, str]:
     """Both texts in at most `each` characters, so that their first difference shows."""
-    start = _first_difference(one, other, each)
+    if one == other and REDACTED in one:  # they differ there, and nobody is told how
+        start = max(one.index(REDACTED) - each // 3, 0)
+    else:
+        start = _first_difference(one, other, each)
     return _excerpt(one, start, each), _excerpt(other, start, each)
 
 

@@ -21,9 +21,10 @@ from agenttrace.core.text import shorten
 from agenttrace.core.tool_call import ANY
 from agenttrace.expectations.state_changes import NOWHERE
 from agenttrace.expectations.values import Difference
-from agenttrace.matching.explain import change_text, difference_text, value_text
+from agenttrace.matching.explain import change_text, difference_text
 from agenttrace.matching.outcome import UNCHANGED, StateComparison, StateRow
 from agenttrace.matching.rows import ROWS_SIZE
+from agenttrace.matching.value_texts import value_text
 
 _MARKS = {"matched": "✓", "differs": "~", "missing": "-", "extra": "+", "forbidden": "!"}
 _INDENT = "    "

@@ -11,7 +11,9 @@ from agenttrace.core.jsonable import clean_text, jsonable
 from agenttrace.core.limits import RECORDED, WHOLE
 from agenttrace.core.marks import REDACTED, text_without_digests, without_digests
 from agenttrace.core.score import Score
+from agenttrace.core.shown_text import ShownText
 from agenttrace.redaction.encodings import without_shortened
+from agenttrace.redaction.excerpts import without_pieces
 from agenttrace.redaction.expected_calls import without_secret_outputs
 from agenttrace.redaction.fields import is_labelled_secret
 from agenttrace.redaction.harmless_copy import Rules, harmless_copy
@@ -42,16 +44,7 @@ class Redacts(Rules, RedactsSpans, Protocol):
 def score_without_secrets(score: Score, redaction: Redacts, signs: tuple[str, ...]) -> Score:
     """A score without secrets, and without digests, in its texts and details; `signs` are those of the user's
     names. What is taken out of its details and options, its other texts do not repeat."""
-    changes: dict[str, Any] = {
-        "name": redaction.inside(clean_text(score.name)),
-        "reason": _shown(redaction, signs, "reason", score.reason),
-    }
-    if " " not in score.reason and is_labelled_secret(score.name, score.reason, redaction):
-        changes["reason"] = REDACTED  # no sentence about the secret: the secret
-    for name in ("diff", "error"):
-        text = getattr(score, name)
-        if text is not None:
-            changes[name] = _shown(redaction, signs, name, text)
+    changes: dict[str, Any] = {"name": redaction.inside(clean_text(score.name))}
     secrets: set[str] = set()
     for name in _VALUES:
         if values := getattr(score, name):
@@ -62,12 +55,29 @@ def score_without_secrets(score: Score, redaction: Redacts, signs: tuple[str, ..
                 data = without_digests(jsonable(dict(values), limits=_OF_DETAILS))
                 clean = without_secret_outputs(redaction.inside(data), redaction)
             if clean is not data:
-                secrets |= sought_elsewhere(taken_out_of(data, clean))
+                secrets |= taken_out_of(data, clean)
             holds_differences = harmless is None or not _HOLD_DIFFERENCES.isdisjoint(clean)
             changes[name] = _without_differences(clean, redaction) if holds_differences else clean
+    changes |= _texts_of(score, redaction, signs, secrets)
     if score.evidence:
         changes["evidence"] = _texts(redaction, "evidence", jsonable(dict(score.evidence)))
-    return score_without_repeated(changed(score, **changes), secrets)
+    return score_without_repeated(changed(score, **changes), sought_elsewhere(secrets))
+
+
+def _texts_of(
+    score: Score, redaction: Redacts, signs: tuple[str, ...], secrets: Collection[str]
+) -> dict[str, str]:
+    """The redacted texts of a score whose details hold these secrets."""
+    texts: dict[str, str] = {}
+    for name in ("reason", "diff", "error"):
+        text = getattr(score, name)
+        if isinstance(text, ShownText):
+            texts[name] = _written_again(redaction, signs, name, text)
+        elif text is not None:
+            texts[name] = _shown(redaction, signs, name, without_pieces(text, secrets))
+    if " " not in score.reason and is_labelled_secret(score.name, score.reason, redaction):
+        texts["reason"] = REDACTED  # no sentence about the secret: the secret
+    return texts
 
 
 def score_without_repeated(score: Score, secrets: Collection[str]) -> Score:
@@ -99,6 +109,12 @@ def _shown(redaction: Redacts, signs: tuple[str, ...], name: str, text: str) -> 
     text = text_without_digests(clean_text(text))
     text = redaction.text(name, without_shown_arguments(text, redaction.is_secret, signs))
     return text if redaction.level == "off" else without_shortened(text)[0]
+
+
+def _written_again(redaction: Redacts, signs: tuple[str, ...], name: str, text: ShownText) -> str:
+    """A text that shows redacted values. One with nothing redacted is looked at as others are."""
+    clean = text.redacted(redaction)
+    return clean if clean.is_redacted else _shown(redaction, signs, name, clean)
 
 
 def _without_differences(data: Any, names: Names, is_inside: bool = False) -> Any:

@@ -16,8 +16,10 @@ from agenttrace.core.jsonable import clean, clean_text, jsonable, to_json
 from agenttrace.core.marks import without_digests
 from agenttrace.core.report import EvaluationReport, ScoringResult
 from agenttrace.core.score import Score
+from agenttrace.core.shown_text import ShownText
 from agenttrace.core.trace import Trace
 from agenttrace.redaction import Redaction
+from agenttrace.redaction.excerpts import without_pieces
 from agenttrace.redaction.expected_calls import output_without_secret, without_secret_outputs
 from agenttrace.redaction.harmless_copy import harmless_copy
 from agenttrace.redaction.repeated import (
@@ -56,9 +58,11 @@ class _Secrets(NamedTuple):
     """What errors and reasons may repeat: words of a secret input, too."""
     in_values: Set[str]
     """What is looked for in every text."""
+    in_excerpts: Set[str]
+    """What is looked for beside the cuts of a text: there also words."""
 
 
-_NONE = _Secrets(frozenset(), frozenset())
+_NONE = _Secrets(frozenset(), frozenset(), frozenset())
 
 
 def redacted_report(
@@ -126,7 +130,7 @@ def without_secrets_of(
     if example is None or not scores:
         return scores
     secrets = _example(example, redaction, of_run)[1]
-    if not secrets.in_messages:
+    if not secrets.in_excerpts:
         return scores
     return tuple(_score(score, secrets, redaction) for score in scores)
 
@@ -144,12 +148,13 @@ def _redacted_fields(whole: dict[str, Any], redaction: Redaction) -> tuple[dict[
     redacted = {name: _field(name, value, redaction) for name, value in whole.items()}
     values = whole.get("input")
     own = secret_texts(values.items(), redaction) if type(values) is dict else set()
-    in_values = own | sought_elsewhere(taken_out_of(whole, redacted))
+    taken_out = own | taken_out_of(whole, redacted)
+    in_values = own | sought_elsewhere(taken_out)
     redacted = without_repeated_in(redacted, in_values)
     name = redacted.get("name")
     if name is not None and not isinstance(name, str):  # the user's own rule may return anything
         redacted["name"] = to_json(name)
-    return redacted, _Secrets(in_values, in_values)
+    return redacted, _Secrets(in_values, in_values, taken_out)
 
 
 def _example(example: Example, redaction: Redaction, of_run: Set[str]) -> tuple[dict[str, Any], _Secrets]:
@@ -162,21 +167,25 @@ def _example(example: Example, redaction: Redaction, of_run: Set[str]) -> tuple[
         fields, secrets = _redacted_fields(clean(example.to_dict()), redaction)
     if of_run:
         in_values = secrets.in_values | sought_elsewhere(of_run)
-        secrets = _Secrets(secrets.in_messages | of_run, in_values)
+        secrets = _Secrets(secrets.in_messages | of_run, in_values, secrets.in_excerpts | of_run)
         fields = without_repeated_in(fields, in_values)
     return fields, secrets
 
 
 def _score(score: Score, secrets: _Secrets, redaction: Redaction) -> Score:
     """The redacted score, without what it repeats of the secrets."""
-    if secrets.in_messages and (score.error or score.reason):
-        error = None if score.error is None else _without(score.error, secrets.in_messages)
-        score = changed(score, error=error, reason=_without(score.reason, secrets.in_messages))
+    if secrets.in_excerpts:
+        texts = {name: text for name in ("error", "reason") if (text := getattr(score, name))}
+        texts = {name: _without(text, secrets) for name, text in texts.items()}
+        # A whole one stands there as a value, by which its name is known.
+        if score.diff and not isinstance(score.diff, ShownText):
+            texts["diff"] = without_pieces(score.diff, secrets.in_excerpts)
+        score = changed(score, **texts)
     return score_without_repeated(redaction.score(score), secrets.in_values)
 
 
-def _without(text: str, secrets: Set[str]) -> str:
-    return without_repeated(clean_text(text), secrets)
+def _without(text: str, secrets: _Secrets) -> str:
+    return without_repeated(without_pieces(clean_text(text), secrets.in_excerpts), secrets.in_messages)
 
 
 def _result(result: ScoringResult, redaction: Redaction, known: set[str]) -> ScoringResult:
@@ -193,9 +202,7 @@ def _result(result: ScoringResult, redaction: Redaction, known: set[str]) -> Sco
         example=example,
         scores=tuple(_score(score, secrets, redaction) for score in result.scores),
         trace=_trace(result.trace, secrets, redaction),
-        error=None
-        if result.error is None
-        else redaction.text("error", _without(result.error, secrets.in_messages)),
+        error=None if result.error is None else redaction.text("error", _without(result.error, secrets)),
         source=redaction.inside(clean(result.source)),
         repeated_secrets=frozenset(),
     )
