@@ -87,14 +87,16 @@ def align(
     plan: Group, call_agreement: CallAgreement, mode: Mode = "in_order", credit: Credit = "partial"
 ) -> Alignment:
     """The best alignment: by coverage, then by the number of calls it explains (in mode *only* the other way
-    round), then by their agreement, then with the alternatives that are written first.
+    round), then by their agreement, then with the alternatives that are written first. Calls that must be
+    paired (`Pairing.paired`) go before all that; where they cannot all be, it has only some of them.
 
     Raises:
         ExpectationError: a part can be aligned in too many ways to search them all.
     """
     ordered = mode not in UNORDERED_MODES
-    start = _common_start(plan, call_agreement) if ordered else 0
-    if plan.is_fixed:
+    must_pair = call_agreement.pairing.paired.keys() if call_agreement.pairing is not None else ()
+    start = _common_start(plan, call_agreement) if ordered and not must_pair else 0
+    if plan.is_fixed and not must_pair:
         first = zip(range(start), plan.first_calls, range(start), repeat(1.0))
         if start == len(plan.places) or start == len(call_agreement.calls):
             return Alignment(plan, map(_made_pair, first), full=start)
@@ -113,6 +115,9 @@ def align(
     ways = search.align(plan, start)
     links = [frontier.links[-1] for frontier in ways.values() if frontier.links]
     alignments = [_settled(plan, start, link, weights, search.steps) for link in links]
+    if must_pair:
+        complete = [one for one in alignments if must_pair <= {pair.position for pair in one[0].pairs}]
+        alignments = complete or alignments
     return min(alignments, key=lambda pair: (rank(pair[0], mode, credit), pair[1]))[0]
 
 
