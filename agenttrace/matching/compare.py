@@ -95,6 +95,7 @@ def compare(
         credit=credit,
         calls=call_agreement.calls,
         attempts=attempt_counts,
+        plan=plan,
         alignment=alignment,
         expects_calls=_expects_calls(parsed, call_agreement, all_calls, known_tools),
         checks=_checks(parsed, attempts, calls, trace, known_tools, scope, bool(why_empty)),
