@@ -41,7 +41,8 @@ class CallAgreement:
     """The agreement of expected calls with the calls of one trace. Each pair is compared once.
 
     `comparisons` counts the pairs that were compared value by value, for an agreement or for its differences.
-    `pairing` says which calls labels may stand for, and which pairs there may be at all.
+    `pairing` says which calls labels may stand for, and which pairs there may be at all. `in_any_order`: a
+    value may come from a call that overlaps this one, too.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class CallAgreement:
         selection: Selection | None = None,
         expected_calls: Sequence[Call] = (),
         pairing: Pairing | None = None,
+        in_any_order: bool = False,
     ) -> None:
         self.calls = calls
         self.selection = selection or Selection()
@@ -70,6 +72,7 @@ class CallAgreement:
         self.pairing = pairing
         self._narrowed_by = pairing if pairing is not None and pairing.decides else None
         self._reads_in_favour = False
+        self._in_any_order = in_any_order
         self._contexts: dict[ArgumentMode, Context] = {}
         self._definitions_of: dict[tuple[str, str], Sequence[ToolDefinition]] = {}
         self._indexes: dict[str, ArgumentIndex] = {}
@@ -127,7 +130,7 @@ class CallAgreement:
                     by_label.setdefault(expected.label, []).append(expected)
             labels = {label: self._fits(same) for label, same in by_label.items()}
             names = self.selection.names
-            context = Context(mode, self.calls, labels=labels, names=names, answers=self._answers)
+            context = Context(mode, self.calls, 0, labels, names, self._in_any_order, self._answers)
             self._contexts[mode] = context
         return context
 
@@ -222,6 +225,8 @@ class CallAgreement:
         key = (id(expected), position, is_favourable())
         agreement = self._agreements.get(key)
         if agreement is None:
+            if self._in_any_order:  # of values that would come from each other, none does
+                self._agreements[key] = 0.0
             agreement = self._agreements[key] = self._agree(expected, position, None)
         return agreement
 
