@@ -43,7 +43,8 @@ class Context:
 
     `calls` are all calls in scope, `position` is that of the call whose value is compared. `labels` holds for
     each label a test of whether the call at a position fits the expected call of that label. `names` are
-    other names of tools, each with the one under which its calls are here.
+    other names of tools, each with the one under which its calls are here. `in_any_order`: calls that overlap
+    the one whose value is compared may be earlier than it, wherever they stand.
     """
 
     mode: ArgumentMode = "exact"
@@ -51,6 +52,7 @@ class Context:
     position: int = 0
     labels: Mapping[str, Callable[[int], bool]] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
+    in_any_order: bool = False
     answers: Answerer | None = None
 
 

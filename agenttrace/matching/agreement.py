@@ -8,7 +8,7 @@ spelled out or not, compare equal.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -25,6 +25,7 @@ from agenttrace.matching.argument_index import ArgumentIndex, is_plain
 from agenttrace.matching.binding import bound_arguments, states_all, without_ignored
 from agenttrace.matching.compared import Comparators, Compared
 from agenttrace.matching.outputs import agree_with_output
+from agenttrace.matching.pairing import Pairing
 from agenttrace.matching.selection import Selection, agent_matches
 
 _INDEX_FROM = 16
@@ -40,8 +41,8 @@ class CallAgreement:
     """The agreement of expected calls with the calls of one trace. Each pair is compared once.
 
     `comparisons` counts the pairs that were compared value by value, for an agreement or for its differences.
-    `sources` are the positions of the calls for which labels stand, where that is decided; `may_pair` says
-    which pairs there may be at all.
+    `pairing` says which calls labels may stand for, and which pairs there may be at all. `in_any_order`: a
+    value may come from a call that overlaps this one, too.
     """
 
     def __init__(
@@ -54,8 +55,8 @@ class CallAgreement:
         answers: Answerer | None = None,
         selection: Selection | None = None,
         expected_calls: Sequence[Call] = (),
-        sources: Mapping[str, Collection[int]] | None = None,
-        may_pair: Callable[[Call, int], bool] | None = None,
+        pairing: Pairing | None = None,
+        in_any_order: bool = False,
     ) -> None:
         self.calls = calls
         self.selection = selection or Selection()
@@ -68,8 +69,10 @@ class CallAgreement:
             self._comparators = {**others, **comparators}
         self._answers = answers
         self._expected_calls = expected_calls
-        self._sources = sources or {}
-        self._may_pair = may_pair
+        self.pairing = pairing
+        self._narrowed_by = pairing if pairing is not None and pairing.decides else None
+        self._reads_in_favour = False
+        self._in_any_order = in_any_order
         self._contexts: dict[ArgumentMode, Context] = {}
         self._definitions_of: dict[tuple[str, str], Sequence[ToolDefinition]] = {}
         self._indexes: dict[str, ArgumentIndex] = {}
@@ -125,9 +128,9 @@ class CallAgreement:
             for expected in self._expected_calls:
                 if expected.label is not None:
                     by_label.setdefault(expected.label, []).append(expected)
-            labels = {label: self._fits(same, self._sources.get(label)) for label, same in by_label.items()}
+            labels = {label: self._fits(same) for label, same in by_label.items()}
             names = self.selection.names
-            context = Context(mode, self.calls, labels=labels, names=names, answers=self._answers)
+            context = Context(mode, self.calls, 0, labels, names, self._in_any_order, self._answers)
             self._contexts[mode] = context
         return context
 
@@ -162,14 +165,15 @@ class CallAgreement:
             and expected.output is ANY
             and expected.agent is None
             and expected.turn is None
-            and self._may_pair is None
+            and self._narrowed_by is None
         )
 
     def candidates(self, expected: Call) -> list[int]:
         """The positions of the calls that fit at all, ascending."""
         positions = self._positions.get(self.name(expected), [])
-        if self._may_pair is not None:
-            positions = [position for position in positions if self._may_pair(expected, position)]
+        narrowed_by = self._narrowed_by
+        if narrowed_by is not None:
+            positions = [position for position in positions if narrowed_by.may_pair(expected, position)]
         if expected.agent is None and expected.turn is None:
             return positions
         return [position for position in positions if self._stands_right(expected, self.calls[position])]
@@ -177,7 +181,7 @@ class CallAgreement:
     def is_candidate(self, expected: Call, position: int) -> bool:
         """Whether the call at a position fits at all."""
         call = self.calls[position]
-        if self._may_pair is not None and not self._may_pair(expected, position):
+        if self._narrowed_by is not None and not self._narrowed_by.may_pair(expected, position):
             return False
         return call.name == self.name(expected) and self._stands_right(expected, call)
 
@@ -221,6 +225,8 @@ class CallAgreement:
         key = (id(expected), position, is_favourable())
         agreement = self._agreements.get(key)
         if agreement is None:
+            if self._in_any_order:  # of values that would come from each other, none does
+                self._agreements[key] = 0.0
             agreement = self._agreements[key] = self._agree(expected, position, None)
         return agreement
 
@@ -239,7 +245,12 @@ class CallAgreement:
 
         A call that failed, before another one of its name that did not, is none.
         """
-        count, calls, aliases, is_narrowed = 0, self.calls, self.selection.names, self._may_pair is not None
+        count, calls, aliases, is_narrowed = (
+            0,
+            self.calls,
+            self.selection.names,
+            self._narrowed_by is not None,
+        )
         for (expected, kinds, is_placed), position in steps:
             call = calls[position]
             if call.name != (self.name(expected) if aliases else expected.name):
@@ -292,7 +303,9 @@ class CallAgreement:
         _, _, arguments, output, mode = prepared
         context = self._context(mode)
         # One context for all pairs; a `ref` may compare another pair while this one is compared.
-        before, context.position = context.position, position
+        before, context.position = (context.position, self._reads_in_favour), position
+        if self.pairing is not None:
+            self._reads_in_favour = is_favourable()
         comparing(actual)
         if arguments is ANY:
             value = 1.0 if output is ANY else agree_with_output(output, actual, context, into)
@@ -303,7 +316,7 @@ class CallAgreement:
                 value = _agree_unusual(expected, arguments, actual, context, into)
             if output is not ANY:
                 value = (value + agree_with_output(output, actual, context, into)) / 2
-        context.position = before
+        context.position, self._reads_in_favour = before
         return value
 
     def _agree_plainly(self, expected: Call, actual: ToolCall) -> float | None:
@@ -350,13 +363,19 @@ class CallAgreement:
             arguments = {k: Compared(v, compare[k]) if k in compare else v for k, v in arguments.items()}
         return prepare(arguments)
 
-    def _fits(self, same_label: Sequence[Call], sources: Collection[int] | None) -> Callable[[int], bool]:
-        """Whether a call fits any of the expected calls with one label: alternatives may share it. Where its
-        `sources` are known, it is one of these, too."""
+    def _fits(self, same_label: Sequence[Call]) -> Callable[[int], bool]:
+        """Whether a call may be the one that a label stands for: it fits any of the expected calls that bear
+        it, which may be several, and its pair with that one may be a source."""
 
         def fits(position: int) -> bool:
-            return (sources is None or position in sources) and any(
-                position in self.candidates(expected) and self.agreement(expected, position) == 1.0
+            in_negation = is_favourable() != self._reads_in_favour
+            return any(
+                (
+                    self.pairing is None
+                    or self.pairing.may_be_source(expected, position, in_negation=in_negation)
+                )
+                and self.is_candidate(expected, position)
+                and self.agreement(expected, position) == 1.0
                 for expected in same_label
             )
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, repeat
 from typing import Any, NamedTuple
 
 from agenttrace.expectations.expectation import Mode
 from agenttrace.expectations.pattern import Call
-from agenttrace.expectations.plans import Group, Place, Plan, Settled, chosen_calls
+from agenttrace.expectations.plans import Choice, Group, Place, Plan, Settled, chosen_calls
 from agenttrace.matching.agreement import CallAgreement
 from agenttrace.matching.chain import Chain
 from agenttrace.matching.frontier import Link, pairs_of
@@ -87,14 +87,16 @@ def align(
     plan: Group, call_agreement: CallAgreement, mode: Mode = "in_order", credit: Credit = "partial"
 ) -> Alignment:
     """The best alignment: by coverage, then by the number of calls it explains (in mode *only* the other way
-    round), then by their agreement, then with the alternatives that are written first.
+    round), then by their agreement, then with the alternatives that are written first. Calls that must be
+    paired (`Pairing.paired`) go before all that; where they cannot all be, it has only some of them.
 
     Raises:
         ExpectationError: a part can be aligned in too many ways to search them all.
     """
     ordered = mode not in UNORDERED_MODES
-    start = _common_start(plan, call_agreement) if ordered else 0
-    if plan.is_fixed:
+    must_pair = call_agreement.pairing.paired.keys() if call_agreement.pairing is not None else ()
+    start = _common_start(plan, call_agreement) if ordered and not must_pair else 0
+    if plan.is_fixed and not must_pair:
         first = zip(range(start), plan.first_calls, range(start), repeat(1.0))
         if start == len(plan.places) or start == len(call_agreement.calls):
             return Alignment(plan, map(_made_pair, first), full=start)
@@ -113,6 +115,9 @@ def align(
     ways = search.align(plan, start)
     links = [frontier.links[-1] for frontier in ways.values() if frontier.links]
     alignments = [_settled(plan, start, link, weights, search.steps) for link in links]
+    if must_pair:
+        complete = [one for one in alignments if must_pair <= {pair.position for pair in one[0].pairs}]
+        alignments = complete or alignments
     return min(alignments, key=lambda pair: (rank(pair[0], mode, credit), pair[1]))[0]
 
 
@@ -140,14 +145,24 @@ def _settled(
 
 
 def required_names(plan: Group) -> Group:
-    """The required places of a plan with names alone."""
-    parts: list[Place | Group] = []
-    for part in plan.parts:
-        if isinstance(part, Group):
-            parts.append(required_names(part))
-        elif isinstance(part, Place) and part.role == "required":
-            parts.append(Place(tuple(Call(name=option.name) for option in part.options)))
-    return Group(plan.ordered, tuple(parts), plan.pattern)
+    """The required places of a plan with names alone; what is left to the run is left to it here, too."""
+    return Group(plan.ordered, tuple(_required_names(plan.parts, ordered=plan.ordered)), plan.pattern)
+
+
+def _required_names(parts: Iterable[Plan], *, ordered: bool) -> Iterator[Plan]:
+    for part in parts:
+        if isinstance(part, Place):
+            if part.role == "required":
+                yield Place(tuple(Call(name=option.name) for option in part.options))
+        elif isinstance(part, Choice):
+            branches = (Group(True, (branch,)) for branch in part.branches)
+            yield Choice(tuple(map(required_names, branches)), part.pattern)
+        elif isinstance(part, Group):
+            inner = tuple(_required_names(part.parts, ordered=part.ordered))
+            if part.ordered == ordered or len(inner) < 2:
+                yield from inner
+            else:
+                yield Group(part.ordered, inner, part.pattern)
 
 
 def _common_start(plan: Group, call_agreement: CallAgreement) -> int:
@@ -162,7 +177,7 @@ def _pairs_of_names(
     if not call_agreement.is_plain(plan.places[start].options[0]):
         return None  # as a rule: one that is like all others
     places = plan.places[start:]
-    is_sequence = ordered and len(plan.parts) == len(plan.places)
+    is_sequence = ordered and all(isinstance(part, Place) for part in plan.parts)
     if not is_sequence and ordered and not (len(plan.parts) == 1 and _is_set(plan.parts[0])):
         return None
     if not all(len(place.options) == 1 and call_agreement.is_plain(place.options[0]) for place in places):

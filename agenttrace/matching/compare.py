@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from operator import attrgetter
 from typing import Any
 
@@ -22,7 +23,7 @@ from agenttrace.expectations.pattern import Call, Many, Par, Pattern, Seq
 from agenttrace.expectations.plans import Group, Planner
 from agenttrace.expectations.reading import reversed_reading
 from agenttrace.matching.agreement import CallAgreement
-from agenttrace.matching.align import UNORDERED_MODES, Alignment, align
+from agenttrace.matching.align import UNORDERED_MODES, Alignment, align, rank
 from agenttrace.matching.checks import Check, Subject, check_constraints
 from agenttrace.matching.comparators import check_comparators
 from agenttrace.matching.compared import Comparators
@@ -33,6 +34,7 @@ from agenttrace.matching.known_tools import check_choice, check_spelling, check_
 from agenttrace.matching.labels import AgreementWith, align_with_labels
 from agenttrace.matching.parallel import has_unordered
 from agenttrace.matching.selection import EVERYTHING, Selection, check_turns
+from agenttrace.matching.source_order import source_orders
 from agenttrace.matching.weights import Credit
 
 _TOOL = attrgetter("tool")
@@ -86,7 +88,6 @@ def compare(
         expected_calls=parsed.calls,
     )
     plan = _plan(parsed, how, scope, all_calls, known_tools, len(calls))
-    # A call in scope shows that the run has this agent and this turn.
     why_empty = "" if attempts else _why_empty(scope, parsed.calls, all_calls, trace, known_tools)
     alignment, call_agreement = _aligned(plan, how, credit, calls, agreement_with)
     return Comparison(
@@ -95,6 +96,7 @@ def compare(
         credit=credit,
         calls=call_agreement.calls,
         attempts=attempt_counts,
+        plan=plan,
         alignment=alignment,
         expects_calls=_expects_calls(parsed, call_agreement, all_calls, known_tools),
         checks=_checks(parsed, attempts, calls, trace, known_tools, scope, bool(why_empty)),
@@ -111,6 +113,7 @@ def _why_empty(
     trace: Trace | None,
     tools: Mapping[str, ToolDefinition],
 ) -> str:
+    """Why no call is in scope: any that is shows that the run has this agent and this turn."""
     return empty_scope(scope, calls, trace) or chooses_none(scope, expected, calls, tools)
 
 
@@ -270,20 +273,26 @@ def _aligned(
 ) -> tuple[Alignment, CallAgreement]:
     """The best alignment, in the order of the list or in another one that overlapping calls admit."""
     alignment, call_agreement = align_with_labels(plan, calls, mode, credit, agreement_with)
-    if mode in UNORDERED_MODES or _is_perfect(alignment, calls, plan) or not has_unordered(calls):
+    if _is_perfect(alignment, calls, plan) or not has_unordered(calls):
         return alignment, call_agreement
     best, best_agreement = alignment, call_agreement
-    for fixed in (alignment.plan, align(plan, call_agreement, "contains", credit).plan):
-        for order in fitting_orders(fixed, call_agreement, credit):
-            in_order = [calls[position] for position in order]
-            other, other_agreement = align_with_labels(plan, in_order, mode, credit, agreement_with)
-            if _rank(other, credit) > _rank(best, credit):
-                best, best_agreement = other, other_agreement
+    orders = _orders(plan, alignment, call_agreement, mode, credit)
+    for in_order in chain(orders, source_orders(plan, calls, mode, credit, agreement_with)):
+        other, other_agreement = align_with_labels(plan, in_order, mode, credit, agreement_with)
+        if rank(other, mode, credit)[:2] < rank(best, mode, credit)[:2]:
+            best, best_agreement = other, other_agreement
     return best, best_agreement
 
 
-def _rank(alignment: Alignment, credit: Credit) -> tuple[float, float]:
-    return alignment.coverage(credit), float(alignment.full)
+def _orders(
+    plan: Group, alignment: Alignment, call_agreement: CallAgreement, mode: Mode, credit: Credit
+) -> Iterator[list[ToolCall]]:
+    """The orders of overlapping calls that may fit better than that of the list, where order counts."""
+    if mode in UNORDERED_MODES:
+        return
+    for fixed in (alignment.plan, align(plan, call_agreement, "contains", credit).plan):
+        for order in fitting_orders(fixed, call_agreement, credit):
+            yield [call_agreement.calls[position] for position in order]
 
 
 def _is_perfect(alignment: Alignment, calls: Sequence[ToolCall], plan: Group) -> bool:

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from agenttrace.core.cached import cached_property
+from agenttrace.core.errors import ExpectationError
 from agenttrace.core.tool_call import UNRECORDED_STATUSES, ToolCall
 from agenttrace.core.trace import Trace
 from agenttrace.expectations.expectation import Expectation, Mode
+from agenttrace.expectations.plans import Group
 from agenttrace.matching.agreement import CallAgreement
 from agenttrace.matching.align import UNORDERED_MODES, Alignment, Pair, align, required_names
 from agenttrace.matching.checks import Check
@@ -36,9 +38,9 @@ class Comparison:
 
     `calls` are the actual calls that count; `attempts` is the number of attempts of those that had several
     (by `ToolCall.index`). `alignment` is the optimal pairing, with the way to fulfil the path that fits best
-    (`alignment.plan`). `expects_calls` is false where the path is empty, or names no tool that is compared.
-    `empty_scope` says why no call of the run could be compared (it has no such agent, or no such turn).
-    `trace` is the run itself, where it was not given as a list of calls.
+    (`alignment.plan`) of those that `plan` leaves open. `expects_calls` is false where the path is empty, or
+    names no tool that is compared. `empty_scope` says why no call of the run could be compared (it has no
+    such agent, or no such turn). `trace` is the run itself, where it was not given as a list of calls.
     """
 
     expectation: Expectation
@@ -46,6 +48,7 @@ class Comparison:
     credit: Credit
     calls: Sequence[ToolCall]
     attempts: Mapping[int, int]
+    plan: Group
     alignment: Alignment
     expects_calls: bool
     checks: tuple[Check, ...]
@@ -117,20 +120,35 @@ class Comparison:
         both = self.coverage + self.precision
         return 2 * self.coverage * self.precision / both if both else 0.0
 
-    @cached_property
+    @property
     def order(self) -> float:
         """The share of the needed calls that were made in order, by name alone; 1 where none is needed."""
+        return 1.0 if self.in_order is None else self.in_order.coverage("full")
+
+    @cached_property
+    def in_order(self) -> Alignment | None:
+        """The needed calls in order, by name alone; None where the alignment has all of them in order.
+
+        Of all ways to fulfil the path, and of all orders of overlapping calls, it is the one that has the
+        greatest share in order, whichever `alignment` took: of equally good ones that is the first written.
+        """
         if not self.required or (self.mode not in UNORDERED_MODES and not self.missing):
-            return 1.0  # the alignment is in order
-        plan, selection = required_names(self.alignment.plan), self.call_agreement.selection
-        bare = CallAgreement(self.calls, mode="ignore", selection=selection)
-        in_order = align(plan, bare).coverage("full")
-        if in_order < 1 and has_unordered(calls := sorted(self.calls, key=_index)):
-            listed = CallAgreement(calls, mode="ignore", selection=selection)
-            for order in fitting_orders(plan, listed, "full"):
-                bare = CallAgreement([calls[at] for at in order], mode="ignore", selection=selection)
-                in_order = max(in_order, align(plan, bare).coverage("full"))
-        return in_order
+            return None
+        plan, chosen = required_names(self.plan), required_names(self.alignment.plan)
+        try:
+            best = align(plan, self._names_of(self.calls))
+        except ExpectationError:  # it holds or not all the same; too many are only the orders of all ways
+            plan = chosen
+            best = align(plan, self._names_of(self.calls))
+        if best.coverage("full") < 1 and has_unordered(calls := sorted(self.calls, key=_index)):
+            for fixed in (best.plan, chosen):
+                for order in fitting_orders(fixed, self._names_of(calls), "full"):
+                    other = align(plan, self._names_of([calls[at] for at in order]))
+                    best = max(best, other, key=lambda one: one.coverage("full"))
+        return best
+
+    def _names_of(self, calls: Sequence[ToolCall]) -> CallAgreement:
+        return CallAgreement(calls, mode="ignore", selection=self.call_agreement.selection)
 
     @property
     def arguments(self) -> float:

@@ -57,7 +57,7 @@ class _Search:
         self._precedence = Precedence(call_agreement.calls)
         self._agreement = call_agreement
         self._credit: Credit = credit
-        self._closes = _closings(plan)
+        self._closes = closings(plan)
         self._is_sequence = all(isinstance(part, Place) for part in plan.parts)
         self._names_decide = all(
             place.role == "required" and len(place.options) == 1 and call_agreement.is_plain(place.options[0])
@@ -217,7 +217,7 @@ class _Search:
         return {position: places[name] for position, name in names if name in places}
 
 
-def _closings(plan: Group) -> list[int]:
+def closings(plan: Group) -> list[int]:
     """For each place the places that are closed once it has a call, as bits: itself, and those before it."""
     closings: list[int] = []
 

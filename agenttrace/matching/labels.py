@@ -1,30 +1,28 @@
 """The best alignment where a label stands for the call that is paired with the expected one.
 
-It does not stand for any call that is like that one. Which call that is depends on the
-alignment, and the alignment on which values agree. So first any call that fits may be the source. Where the
-alignment that is best then has for every label the call that its values come from, no other is better. Else
-each call that a label may stand for is tried, with that pair given.
+It does not stand for any call that is like that one. Which call that is depends on the alignment, and the
+alignment on which values agree. So first any call that fits may be the source: no alignment is better than
+the best one then. Where that one needs a source that it does not pair, it is searched on: once with that
+pair, once without it (branch and bound). What counts is each alignment with the sources that it has.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import product
-from math import prod
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from heapq import heappop, heappush
 
 from agenttrace.core.errors import ExpectationError
 from agenttrace.core.tool_call import ToolCall
 from agenttrace.expectations.expectation import Mode
-from agenttrace.expectations.pattern import Call
-from agenttrace.expectations.plans import Choice, Group, Place, Plan, Rounds
-from agenttrace.expectations.references import sources_of
+from agenttrace.expectations.plans import Group
 from agenttrace.matching.agreement import CallAgreement
-from agenttrace.matching.align import UNORDERED_MODES, Alignment, align, rank
+from agenttrace.matching.align import Alignment, align, rank
+from agenttrace.matching.pairing import Labelled, Pairing
 from agenttrace.matching.weights import Credit
 
 MOST_WAYS = 1_000
-"""Ways to choose the calls that labels stand for. Beyond it, the expectation says too little."""
+"""Alignments tried to find the calls that labels stand for. Beyond, the expectation says too little."""
 
 Aligned = tuple[Alignment, CallAgreement]
 AgreementWith = Callable[..., CallAgreement]
@@ -39,121 +37,132 @@ def align_with_labels(
         ExpectationError: a part can be aligned in too many ways to search them all, or labels may stand for
             too many calls.
     """
-    anything = agreement_with(calls)
-    alignment = align(plan, anything, mode, credit)
     if not plan.labels:
-        return alignment, anything
-    best = _judged(alignment, calls, agreement_with)
-    if best[0].pairs == alignment.pairs:
+        anything = agreement_with(calls)
+        return align(plan, anything, mode, credit), anything
+    return _LabelSearch(plan, calls, mode, credit, agreement_with).best()
+
+
+class _LabelSearch:
+    def __init__(
+        self,
+        plan: Group,
+        calls: Sequence[ToolCall],
+        mode: Mode,
+        credit: Credit,
+        agreement_with: AgreementWith,
+    ) -> None:
+        self._plan = plan
+        self._calls = calls
+        self._mode: Mode = mode
+        self._credit: Credit = credit
+        self._agreement_with = agreement_with
+        self._tried = 0
+        options = [option for place in plan.places for option in place.options]
+        self._labelled = {id(option): option for option in options if option.label in plan.labels}
+
+    def best(self) -> Aligned:
+        """The alignment that is best with the sources that it has."""
+        best, best_rank = None, (1.0, 1.0, 1.0)  # worse than any
+        number = itertools.count()  # of equally good ones the first is searched on
+        waiting = [(bound, next(number), pairing, one) for bound, pairing, one in self._aligned(Pairing())]
+        while waiting:
+            bound, _, pairing, (alignment, agreement) = heappop(waiting)
+            if bound >= best_rank:
+                break
+            real = self._judged(alignment)
+            real_rank = self._rank(real[0])
+            if real_rank < best_rank and _is_kept(real[0]):
+                best, best_rank = real, real_rank
+            open_pair = self._open_pair(alignment, agreement, real[1], pairing)
+            if open_pair is None:
+                continue
+            for decided in (pairing.with_pair(*open_pair), pairing.without_pair(*open_pair)):
+                for inner_bound, _, one in self._aligned(decided):
+                    if inner_bound < best_rank:
+                        heappush(waiting, (inner_bound, next(number), decided, one))
+        assert best is not None  # the one without any labelled pair is the last that is tried
         return best
-    for chosen in _ways(plan, calls, agreement_with):
-        sources = {label: () if position is None else (position,) for label, _, position in chosen}
-        pairs = {id(call): position for _, call, position in chosen if position is not None}
-        may_pair = _compatible(plan, pairs, ordered=mode not in UNORDERED_MODES)
-        agreement = agreement_with(calls, sources={**_sources(alignment), **sources}, may_pair=may_pair)
-        other = _judged(align(plan, agreement, mode, credit), calls, agreement_with)
-        best = min(best, other, key=lambda one: rank(one[0], mode, credit))
-    return best
 
+    def _rank(self, alignment: Alignment) -> tuple[float, float, float]:
+        return rank(alignment, self._mode, self._credit)
 
-def _sources(alignment: Alignment) -> dict[str, list[int]]:
-    """The positions of the calls that are paired with labelled ones; none for a label of no pair."""
-    sources: dict[str, list[int]] = {label: [] for label in alignment.plan.labels}
-    for pair in alignment.pairs:
-        if pair.expected.label in sources:
-            sources[pair.expected.label].append(pair.position)
-    return sources
+    def _aligned(self, pairing: Pairing) -> Iterator[tuple[tuple[float, float, float], Pairing, Aligned]]:
+        """The best alignment with these pairs, if there is any, before what no such alignment is better."""
+        self._tried += 1
+        if self._tried > MOST_WAYS:
+            names = ", ".join(sorted(self._plan.labels))
+            raise ExpectationError(
+                f"the labels {names} may stand for calls in more than {MOST_WAYS:,} ways; say more of the"
+                " arguments of the calls that bear them"
+            )
+        agreement = self._agreement_with(self._calls, pairing=pairing)
+        alignment = align(self._plan, agreement, self._mode, self._credit)
+        if pairing.paired.keys() <= {pair.position for pair in alignment.pairs}:
+            yield self._rank(alignment), pairing, (alignment, agreement)
 
-
-def _judged(alignment: Alignment, calls: Sequence[ToolCall], agreement_with: AgreementWith) -> Aligned:
-    """The same pairs, each with its agreement where labels stand for just the calls in these pairs."""
-    agreement = agreement_with(calls, sources=_sources(alignment))
-    pairs = [
-        pair._replace(agreement=agreement.agreement(pair.expected, pair.position)) for pair in alignment.pairs
-    ]
-    return Alignment(alignment.plan, pairs, alignment.steps), agreement
-
-
-def _ways(
-    plan: Group, calls: Sequence[ToolCall], agreement_with: AgreementWith
-) -> Iterator[tuple[tuple[str, Call, int | None], ...]]:
-    """The ways to give each call whose label is used a call that it may stand for, of which something agrees,
-    or none. A label of several calls, or of one that is repeated, is left out: any of its pairs may be the
-    source."""
-    options = [option for place in plan.places for option in place.options]
-    places = _places_in(plan)
-    choices: list[list[tuple[str, Call, int | None]]] = []
-    for label in sorted(plan.labels):
-        same = [option for option in options if option.label == label]
-        if len(same) > 1 or id(same[0]) not in places:
-            continue
-        users = [option for option in options if label in sources_of([option])]
-        choices.append([(label, same[0], None)])
-        choices[-1] += [
-            (label, same[0], position)
-            for position in agreement_with(calls).candidates(same[0])
-            if _is_used(position, users, agreement_with(calls, sources={label: [position]}))
+    def _judged(self, alignment: Alignment) -> Aligned:
+        """The same pairs, each with its agreement where labels stand for just the calls in these pairs."""
+        agreement = self._with_sources(self._labelled_pairs(alignment))
+        pairs = [
+            pair._replace(agreement=agreement.agreement(pair.expected, pair.position))
+            for pair in alignment.pairs
         ]
-    if prod(map(len, choices)) > MOST_WAYS:
-        names = ", ".join(sorted(plan.labels))
-        raise ExpectationError(
-            f"the labels {names} may stand for calls in more than {MOST_WAYS:,} ways; say more of the"
-            " arguments of the calls that bear them"
-        )
-    return product(*choices)
+        return Alignment(alignment.plan, pairs, alignment.steps), agreement
+
+    def _labelled_pairs(self, alignment: Alignment) -> list[Labelled]:
+        return [
+            (pair.expected, pair.position) for pair in alignment.pairs if id(pair.expected) in self._labelled
+        ]
+
+    def _with_sources(self, pairs: Sequence[Labelled]) -> CallAgreement:
+        return self._agreement_with(self._calls, pairing=Pairing.with_sources(pairs))
+
+    def _open_pair(
+        self, alignment: Alignment, hoped: CallAgreement, real: CallAgreement, pairing: Pairing
+    ) -> Labelled | None:
+        """A pair on which it depends that a call agrees as was hoped, and that is not decided; None where all
+        agree so."""
+        pairs = self._labelled_pairs(alignment)
+        places = {(id(expected), position) for expected, position in pairs}
+        for pair in alignment.pairs:
+            if real.agreement(pair.expected, pair.position) >= pair.agreement:
+                continue
+            others = [
+                (expected, position)
+                for expected in self._labelled.values()
+                for position in hoped.candidates(expected)
+                if (id(expected), position) not in places and position not in pairing.paired
+            ]
+            others.sort(key=lambda one: one[1])
+            undecided = [one for one in pairs if one[1] not in pairing.paired]
+            decided = [one for one in pairs if one[1] in pairing.paired]
+            user = (pair.expected, pair.position)
+            return (
+                self._turning_point(user, pairs, others)
+                or self._turning_point(user, decided, undecided)
+                or next(iter([*others, *undecided]), None)
+            )
+        return None
+
+    def _turning_point(
+        self, user: Labelled, pairs: Sequence[Labelled], others: Sequence[Labelled]
+    ) -> Labelled | None:
+        """The first of some pairs with which, and those before it, a call comes to agree in another way."""
+
+        def agreement(more: int) -> float:
+            return self._with_sources([*pairs, *others[:more]]).agreement(*user)
+
+        without, low, high = agreement(0), 0, len(others)
+        if agreement(high) == without:
+            return None
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if agreement(middle) == without else (low, middle)
+        return others[high - 1]
 
 
-_Path = tuple[tuple[bool, int], ...]
-"""From the outermost group inwards: whether the group is ordered, and which of its parts it is."""
-
-
-def _places_in(plan: Plan, path: _Path = ()) -> dict[int, _Path]:
-    """Where each expected call stands, by its `id`; but for those that are repeated."""
-    if isinstance(plan, Rounds):
-        return {}
-    if isinstance(plan, Place):
-        return {id(option): path for option in plan.options}
-    if isinstance(plan, Choice):
-        parts = [(path, branch) for branch in plan.branches]
-    else:
-        parts = [((*path, (plan.ordered, at)), part) for at, part in enumerate(plan.parts)]
-    return {key: one for inner, part in parts for key, one in _places_in(part, inner).items()}
-
-
-def _compatible(plan: Group, pairs: Mapping[int, int], *, ordered: bool) -> Callable[[Call, int], bool]:
-    """Which pairs there may be beside those that are given, by the `id` of their expected calls: no other
-    call has theirs, and what comes before one in the plan comes before it in the run."""
-    places, reserved = _places_in(plan), set(pairs.values())
-    between: dict[int, tuple[float, float]] = {}
-    for key, path in places.items() if ordered else ():
-        sides = [(_side(path, places[other]), position) for other, position in pairs.items()]
-        low = max((position for side, position in sides if side > 0), default=-math.inf)
-        high = min((position for side, position in sides if side < 0), default=math.inf)
-        between[key] = low, high
-
-    def may_pair(expected: Call, position: int) -> bool:
-        key = id(expected)
-        if key in pairs:
-            return pairs[key] == position
-        low, high = between.get(key, (-math.inf, math.inf))
-        return position not in reserved and low < position < high
-
-    return may_pair
-
-
-def _side(path: _Path, other: _Path) -> int:
-    """-1 where one place comes before another, 1 where it comes after it, 0 where neither is said."""
-    for (is_ordered, at), (_, other_at) in zip(path, other, strict=False):
-        if at != other_at:
-            return ((at > other_at) - (at < other_at)) * is_ordered
-    return 0
-
-
-def _is_used(position: int, users: Sequence[Call], agreement: CallAgreement) -> bool:
-    """Whether any call agrees fully where the label in it stands for the one at this position."""
-    return any(
-        agreement.agreement(user, at) == 1.0
-        for user in users
-        for at in agreement.candidates(user)
-        if at > position
-    )
+def _is_kept(alignment: Alignment) -> bool:
+    """Whether each optional call agrees: else it would have no pair, nor would the rest of its group."""
+    places = alignment.places
+    return all(pair.agreement == 1.0 or places[pair.place].role == "required" for pair in alignment.pairs)

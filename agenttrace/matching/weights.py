@@ -1,10 +1,11 @@
 """`Weights`: which pairing of places with calls outweighs which.
 
-Maximised are, in this order: the total agreement over required places (or, with credit *full*, first the
-number of places that agree fully), optional places that fit, pairs whose names alone agree, calls that did
-not fail, and last the earliest calls (the least sum of positions). All of this is one integer for each pair,
-its weight, so ties are exact and the order in which an unordered group is listed changes nothing. Agreement
-is rounded to 1/720720. In mode *only* no call is required: optional places count as much as the others.
+Maximised are, in this order: the calls that must be paired, where there are such; the total agreement over
+required places (or, with credit *full*, first the number of places that agree fully), optional places that
+fit, pairs whose names alone agree, calls that did not fail, and last the earliest calls (the least sum of
+positions). All of this is one integer for each pair, its weight, so ties are exact and the order in which an
+unordered group is listed changes nothing. Agreement is rounded to 1/720720. In mode *only* no call is
+required: optional places count as much as the others.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ _NAME = 1 << 56
 OPTIONAL = 1 << 76
 _AGREED = 1 << 97
 _FULL = 1 << 137
+_MUST = 1 << 157
 
 
 class Weights:
@@ -40,6 +42,8 @@ class Weights:
         self._of_call = [
             count - at + (0 if call.failed else _SUCCESS) for at, call in enumerate(call_agreement.calls)
         ]
+        for at in call_agreement.pairing.paired if call_agreement.pairing is not None else ():
+            self._of_call[at] += _MUST
         self._agreements: dict[Place, Mapping[int, float]] = {}
         self._weights: dict[Place, Mapping[int, int]] = {}
         self._calls: dict[Place, Sequence[int]] = {}

@@ -125,6 +125,8 @@ class TrajectoryScorer(ComparingScorer[ScoreOrAwaitable]):
         if self.metric == "f1":
             return f"2·P·R / (P + R), P {comparison.precision:.6g}, R {comparison.coverage:.6g}"
         if self.metric == "order":
+            in_order = comparison.in_order
+            num_expected = in_order.required if in_order is not None else num_expected
             return f"{comparison.order * num_expected:.6g} of {num_expected} expected calls in order, by name"
         if self.metric == "args":
             return f"mean agreement of the paired calls; {comparison.aligned}"

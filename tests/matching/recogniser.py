@@ -40,15 +40,15 @@ def best_coverage(pattern: Pattern, run: Run, mode: Mode) -> Fraction:
     expected = list(pattern.calls())
     agreement = [[_agreement(one, made) for made in run] for one in expected]
     ordered = mode not in UNORDERED
-    start = _roles(pattern, iter(range(len(expected))), "required", ordered)
+    start = roles(pattern, iter(range(len(expected))), "required", ordered)
 
     @cache
     def outcomes(term: Term, position: int) -> frozenset[tuple[int, Fraction]]:
         """Every number of needed calls from here on, with every total agreement."""
         if position == len(run):
-            return frozenset((count, Fraction(0)) for count in _missing(term))
+            return frozenset((count, Fraction(0)) for count in end_counts(term))
         reached = set(outcomes(term, position + 1))
-        for number, role, skipped, rest in _moves(term, ordered):
+        for number, role, skipped, rest in moves(term, ordered):
             share = agreement[number][position]
             if share is None or (role != "required" and share < 1):
                 continue
@@ -136,17 +136,17 @@ def _each_derivative(term: Term, ordered: bool) -> Iterator[tuple[int, Term]]:
 # Aligning, where calls may stay missing: ("call", n, role); for further rounds ("rounds", part, most)
 
 
-def _roles(pattern: Pattern, numbers: Iterator[int], role: str, ordered: bool) -> Term:
+def roles(pattern: Pattern, numbers: Iterator[int], role: str, ordered: bool) -> Term:
     if isinstance(pattern, Call):
         return ("call", next(numbers), role)
     if isinstance(pattern, Many):
         here = list(numbers_of(pattern.part, numbers))
-        must = [_roles(pattern.part, iter(here), role, ordered) for _ in range(pattern.least)]
+        must = [roles(pattern.part, iter(here), role, ordered) for _ in range(pattern.least)]
         most = None if pattern.most is None else pattern.most - pattern.least
-        more = ("rounds", _roles(pattern.part, iter(here), "whole", ordered), most)
+        more = ("rounds", roles(pattern.part, iter(here), "whole", ordered), most)
         return ("seq" if ordered else "par", *must, more)
     word = {Seq: "seq" if ordered else "par", Par: "par", AnyOf: "any"}[type(pattern)]  # type: ignore[index]
-    return (word, *(_roles(part, numbers, role, ordered) for part in pattern.parts))  # type: ignore[attr-defined]
+    return (word, *(roles(part, numbers, role, ordered) for part in pattern.parts))  # type: ignore[attr-defined]
 
 
 def numbers_of(pattern: Pattern, numbers: Iterator[int]) -> Iterator[int]:
@@ -154,7 +154,7 @@ def numbers_of(pattern: Pattern, numbers: Iterator[int]) -> Iterator[int]:
     return (next(numbers) for _ in pattern.calls())
 
 
-def _missing(term: Term) -> set[int]:
+def end_counts(term: Term) -> set[int]:
     """How many needed calls stay missing where nothing more is called, in every way that is allowed."""
     kind, *parts = term
     if kind == "call":
@@ -162,38 +162,38 @@ def _missing(term: Term) -> set[int]:
     if kind == "rounds":
         return {0}
     if kind == "any":
-        return set().union(*map(_missing, parts))
+        return set().union(*map(end_counts, parts))
     counts = {0}
     for part in parts:
-        counts = {a + b for a in counts for b in _missing(part)}
+        counts = {a + b for a in counts for b in end_counts(part)}
     return counts
 
 
-def _moves(term: Term, ordered: bool) -> Iterator[tuple[int, str, int, Term]]:
+def moves(term: Term, ordered: bool) -> Iterator[tuple[int, str, int, Term]]:
     """Each call that may be made next: its role, how many before it stay missing, what remains."""
     kind, *parts = term
     if kind == "call":
         yield parts[0], parts[1], 0, NOTHING
     elif kind == "any":
         for part in parts:
-            yield from _moves(part, ordered)
+            yield from moves(part, ordered)
     elif kind == "rounds":
         part, most = parts
         if most != 0:
             rest = ("rounds", part, None if most is None else most - 1)
-            for number, role, skipped, after in _moves(part, ordered):
+            for number, role, skipped, after in moves(part, ordered):
                 yield number, role, skipped, _joined("seq" if ordered else "par", after, rest)
     elif kind == "par":
         for at, part in enumerate(parts):
-            for number, role, skipped, after in _moves(part, ordered):
+            for number, role, skipped, after in moves(part, ordered):
                 yield number, role, skipped, _joined("par", *parts[:at], after, *parts[at + 1 :])
     else:
         before = {0}
         for at, part in enumerate(parts):
-            for number, role, skipped, after in _moves(part, ordered):
+            for number, role, skipped, after in moves(part, ordered):
                 for count in before:
                     yield number, role, count + skipped, _joined("seq", after, *parts[at + 1 :])
-            before = {a + b for a in before for b in _missing(part)}
+            before = {a + b for a in before for b in end_counts(part)}
 
 
 # Drawing patterns and runs

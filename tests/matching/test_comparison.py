@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from itertools import permutations
+from random import Random
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from agenttrace.core.trace import Trace
-from agenttrace.expectations import call, opt, par
+from agenttrace.expectations import any_of, call, many, opt, par, seq
+from agenttrace.expectations.pattern import AnyOf, Many, Par, Pattern, Seq
 from agenttrace.matching import compare
 from agenttrace.matching.compared import Compare
 from tests.expectations.strategies import trace_of
+from tests.matching.recogniser import drawn_pattern, drawn_run
 
 
 def test_coverage_precision_f1_order_and_arguments() -> None:
@@ -88,3 +94,45 @@ def test_whether_a_threshold_is_met_does_not_depend_on_how_unordered_calls_are_l
         for order in permutations(shares)
     }
     assert len(values) == 1
+
+
+@pytest.mark.parametrize(
+    ("listings", "run", "order"),
+    [
+        ([many(par("c", "a"), 1, 2), many(par("a", "c"), 1, 2)], "cca", 1.0),
+        ([["a", any_of(*ways), many("c", 2, 3)] for ways in permutations(["b", opt("a"), par("a", "c")])],
+         "bacacc", 1.0),
+        ([[any_of(*ways), "d"] for ways in permutations([["a", "b"], ["b", "c"]])], "dcbca", 2 / 3),
+    ],
+)  # fmt: skip
+def test_the_share_in_order_does_not_depend_on_how_a_path_is_listed(
+    listings: list[Any], run: str, order: float
+) -> None:
+    for mode in ("only", "contains", "any_order"):
+        trace = Trace.from_calls(list(run))
+        assert {compare(path, trace, mode=mode).order for path in listings} == {order}  # type: ignore[arg-type]
+
+
+@given(st.integers(0, 10_000))
+@settings(deadline=None)
+def test_no_number_depends_on_the_listing_of_alternatives_and_unordered_parts(seed: int) -> None:
+    random = Random(seed)
+    pattern = drawn_pattern(random, 2, arguments=False)
+    run = Trace.from_calls(drawn_run(random, pattern, 6))
+    other = listed_otherwise(pattern)
+    for mode in ("in_order", "exact", "only", "contains", "any_order"):
+        one, same = (compare(path, run, mode=mode) for path in (pattern, other))  # type: ignore[arg-type]
+        numbers = [(got.holds, got.coverage, got.precision, got.f1, got.order) for got in (one, same)]
+        assert numbers[0] == numbers[1], (pattern, run, mode)
+
+
+def listed_otherwise(pattern: Pattern) -> Pattern:
+    """The same with what has no order listed the other way round."""
+    if isinstance(pattern, Many):
+        return many(listed_otherwise(pattern.part), pattern.least, pattern.most)
+    if isinstance(pattern, Seq):
+        return seq(*map(listed_otherwise, pattern.parts))
+    if isinstance(pattern, Par | AnyOf):
+        parts = [*map(listed_otherwise, reversed(pattern.parts))]
+        return par(*parts) if isinstance(pattern, Par) else any_of(*parts)
+    return pattern

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from agenttrace.core.example import Example
 from agenttrace.core.span import Span, SpanError
 from agenttrace.core.trace import Trace
-from agenttrace.expectations import call, expect, many, opt, par, seq
+from agenttrace.expectations import call, expect, many, opt, par, ref, seq
 from agenttrace.expectations.pattern import Pattern
 from agenttrace.matching import compare
 from agenttrace.scorers import (
@@ -32,7 +32,10 @@ Timed = tuple[str, int, int]
 
 
 def run(
-    *timed: Timed, arguments: Sequence[dict[str, Any]] | None = None, failed: Sequence[int] = ()
+    *timed: Timed,
+    arguments: Sequence[dict[str, Any]] | None = None,
+    failed: Sequence[int] = (),
+    outputs: Sequence[Any] | None = None,
 ) -> Trace:
     root = Span(trace_key=1, span_key=1, name="agent", span_type="agent", start_ns=0, end_ns=1000)
     return Trace(
@@ -49,6 +52,7 @@ def run(
                     start_ns=start,
                     end_ns=end,
                     input={} if arguments is None else arguments[number],
+                    output=None if outputs is None else outputs[number],
                     error=SpanError("E", "") if number in failed else None,
                 )
                 for number, (name, start, end) in enumerate(timed)
@@ -293,3 +297,57 @@ def test_alternatives_that_no_call_tells_apart_are_walked_again() -> None:
     for calls, aligned in ((["a"], 1), (["c"], 1), (["a", "b"], 2), (["b", "a", "b", "c"], 4), ([], 0)):
         comparison = compare(pattern, trace_of(calls))
         assert comparison.coverage == aligned / 4
+
+
+def overlapping(*timed: tuple[str, int, int, dict[str, Any], Any]) -> Trace:
+    """Calls with their start, end, arguments and result."""
+    return run(
+        *(one[:3] for one in timed),
+        arguments=[one[3] for one in timed],
+        outputs=[one[4] for one in timed],
+    )
+
+
+PAY = call("pay", id=ref("find.output.id"))
+
+
+class TestValuesOfOverlappingCalls:
+    inside = overlapping(("pay", 0, 9, {"id": 7}, None), ("find", 2, 5, {}, {"id": 7}))
+    after = overlapping(("pay", 0, 2, {"id": 7}, None), ("find", 4, 5, {}, {"id": 7}))
+
+    @pytest.mark.parametrize("mode", ["exact", "in_order", "any_order", "contains", "only"])
+    def test_a_value_may_come_from_a_call_that_overlaps(self, mode: Any) -> None:
+        labelled = [call("find", as_="f"), call("pay", id=ref("f.output.id"))]
+        for path in (["find", PAY], labelled, par(PAY, "find"), par("find", PAY)):
+            assert compare(path, self.inside, mode=mode).holds
+            assert not compare(path, self.after, mode=mode).holds
+        wrong = overlapping(("pay", 0, 9, {"id": 8}, None), ("find", 2, 5, {}, {"id": 7}))
+        assert not compare(["find", PAY], wrong, mode=mode).holds
+
+    def test_one_order_has_both_the_path_and_the_sources(self) -> None:
+        assert not compare([PAY, "find"], self.inside, mode="in_order").holds
+        each = [call("pay", id=ref("find.output.id")), call("find", id=ref("pay.output.id"))]
+        circle = overlapping(("pay", 0, 9, {"id": 7}, {"id": 3}), ("find", 2, 5, {"id": 3}, {"id": 7}))
+        assert not compare(par(*each), circle, mode="contains").holds
+        labelled = [
+            call("pay", as_="p", id=ref("f.output.id")), call("find", as_="f", id=ref("p.output.id")),
+        ]  # fmt: skip
+        assert not compare(par(*labelled), circle, mode="contains").holds
+
+    @given(timed_runs(4), st.data())
+    def test_some_admissible_order_is_compared(self, timed: list[Timed], data: Any) -> None:
+        value = st.integers(1, 2)
+        made = [(*one, {"x": data.draw(value)}, {"v": data.draw(value)}) for one in timed]
+        path = data.draw(st.lists(st.sampled_from([
+            call("a", as_="s"), call("a"), call("b", x=ref("s.output.v")), call("b", x=ref("a.output.v")),
+            call("c", x=ref("b.output.v")), call("c", x=ref("s.output.v")),
+        ]), min_size=1, max_size=3))  # fmt: skip
+        if not any(one.label == "s" for one in path):
+            path = [call("a", as_="s"), *path]
+        wrapped = data.draw(st.sampled_from([seq, par]))(*path)
+        trace = overlapping(*made)
+        recorded = [{"name": one[0], "arguments": one[3], "output": one[4]} for one in made]
+        runs = [Trace.from_calls([recorded[at] for at in order]) for order in admissible(timed)]
+        for mode in ("exact", "in_order", "any_order", "contains"):
+            holds = any(compare(wrapped, one, mode=mode).holds for one in runs)
+            assert compare(wrapped, trace, mode=mode).holds == holds, (wrapped, made, mode)
