@@ -367,17 +367,20 @@ class CallAgreement:
         """Whether a call may be the one that a label stands for: it fits any of the expected calls that bear
         it, which may be several, and its pair with that one may be a source."""
 
+        known: dict[tuple[int, bool, bool], bool] = {}  # asked of many calls for each value
+
         def fits(position: int) -> bool:
-            in_negation = is_favourable() != self._reads_in_favour
-            return any(
-                (
-                    self.pairing is None
-                    or self.pairing.may_be_source(expected, position, in_negation=in_negation)
+            favourable = is_favourable()
+            key = (position, favourable, favourable != self._reads_in_favour)
+            if key not in known:
+                pairing = self.pairing or Pairing()
+                known[key] = any(
+                    pairing.may_be_source(expected, position, in_negation=key[2])
+                    and self.is_candidate(expected, position)
+                    and self.agreement(expected, position) == 1.0
+                    for expected in same_label
                 )
-                and self.is_candidate(expected, position)
-                and self.agreement(expected, position) == 1.0
-                for expected in same_label
-            )
+            return known[key]
 
         return fits
 

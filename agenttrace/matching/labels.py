@@ -17,12 +17,14 @@ from agenttrace.core.tool_call import ToolCall
 from agenttrace.expectations.expectation import Mode
 from agenttrace.expectations.plans import Group
 from agenttrace.matching.agreement import CallAgreement
-from agenttrace.matching.align import Alignment, align, rank
-from agenttrace.matching.pairing import Labelled, Pairing
+from agenttrace.matching.align import UNORDERED_MODES, Alignment, align, rank
+from agenttrace.matching.pairing import Labelled, Pairing, paths_in
 from agenttrace.matching.weights import Credit
 
 MOST_WAYS = 1_000
 """Alignments tried to find the calls that labels stand for. Beyond, the expectation says too little."""
+MOST_CALLS = 50_000
+"""Calls in all of them together: of a long run, fewer alignments are tried."""
 
 Aligned = tuple[Alignment, CallAgreement]
 AgreementWith = Callable[..., CallAgreement]
@@ -58,14 +60,16 @@ class _LabelSearch:
         self._credit: Credit = credit
         self._agreement_with = agreement_with
         self._tried = 0
+        self._most = min(MOST_WAYS, MOST_CALLS // (len(calls) or 1) or 1)
         options = [option for place in plan.places for option in place.options]
         self._labelled = {id(option): option for option in options if option.label in plan.labels}
 
     def best(self) -> Aligned:
         """The alignment that is best with the sources that it has."""
         best, best_rank = None, (1.0, 1.0, 1.0)  # worse than any
+        start = Pairing(paths={} if self._mode in UNORDERED_MODES else paths_in(self._plan))
         number = itertools.count()  # of equally good ones the first is searched on
-        waiting = [(bound, next(number), pairing, one) for bound, pairing, one in self._aligned(Pairing())]
+        waiting = [(bound, next(number), pairing, one) for bound, pairing, one in self._aligned(start)]
         while waiting:
             bound, _, pairing, (alignment, agreement) = heappop(waiting)
             if bound >= best_rank:
@@ -90,10 +94,10 @@ class _LabelSearch:
     def _aligned(self, pairing: Pairing) -> Iterator[tuple[tuple[float, float, float], Pairing, Aligned]]:
         """The best alignment with these pairs, if there is any, before what no such alignment is better."""
         self._tried += 1
-        if self._tried > MOST_WAYS:
+        if self._tried > self._most:
             names = ", ".join(sorted(self._plan.labels))
             raise ExpectationError(
-                f"the labels {names} may stand for calls in more than {MOST_WAYS:,} ways; say more of the"
+                f"the labels {names} may stand for calls in more than {self._most:,} ways; say more of the"
                 " arguments of the calls that bear them"
             )
         agreement = self._agreement_with(self._calls, pairing=pairing)
