@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -72,6 +72,10 @@ class Unsent:
     body: bytes | None = None
     content_type: str = ""
     file: tuple[int, int] | None = None
+
+    def without_tools(self) -> Unsent:
+        """The same where it cannot be told which tools there are."""
+        return replace(self, tools={})
 
 
 class UnsentCounts(NamedTuple):

@@ -7,7 +7,6 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import count, repeat
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -165,11 +164,7 @@ class MemoryStore(Store, KeepsUnsent, KeepsWatch, ReplacesScores):
 
     def unsent(self, destination: Destination, *, most: int, max_bytes: int) -> Unsent | None:
         with self._lock:
-            unsent = self._unsent.next_unsent(destination, most, max_bytes)
-            if unsent is None or destination.kind != "spans":
-                return unsent
-            tools = {project: list(tools.values()) for project, tools in self._tools.items()}
-            return replace(unsent, tools=tools)
+            return self._unsent.next_unsent(destination, most, max_bytes, self._tools)
 
     def settle(self, unsent: Unsent, refused: Sequence[Refusal] = ()) -> None:
         with self._lock:

@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -245,8 +244,8 @@ class SQLiteStore(Store, KeepsUnsent, KeepsWatch, KeepsResults):
 
     def unsent(self, destination: Destination, *, most: int, max_bytes: int) -> Unsent | None:
         waiting = self._fallback.memory.unsent(destination, most=most, max_bytes=max_bytes)
-        if waiting is not None:  # the file alone knows all tools
-            return replace(waiting, tools={})
+        if waiting is not None:
+            return waiting.without_tools()  # the file alone knows them all
         if self._fallback.occupied:
             self._must_write(lambda *_: None)  # what cannot be settled in the file is not sent from there
         return self._read(

@@ -52,20 +52,9 @@ def next_unsent(
     db: sqlite3.Connection, file: Identity | None, destination: Destination, most: int, max_bytes: int
 ) -> Unsent | None:
     """See `KeepsUnsent.unsent`."""
-    encoded = db.execute(
-        "SELECT id, content_type, body FROM outbox WHERE destination = ? AND refused IS NULL"
-        " ORDER BY id LIMIT 1",
-        (destination.name,),
-    ).fetchone()
+    encoded = _next_encoded(db, file, destination)
     if encoded is not None:
-        number, content_type, body = encoded
-        return Unsent(
-            destination=destination,
-            ranges=[(number, number)],
-            body=body,
-            content_type=content_type,
-            file=file,
-        )
+        return encoded
     definitions: dict[tuple[str, str], ToolDefinition | None] = {}
     tools = _Tools(db)
     ranges: list[tuple[int, int]] = []
@@ -102,6 +91,25 @@ def next_unsent(
         items=items,
         times=times,
         tools=tools.of_project,
+        file=file,
+    )
+
+
+def _next_encoded(db: sqlite3.Connection, file: Identity | None, destination: Destination) -> Unsent | None:
+    """The next request that waits as it is to be sent."""
+    encoded = db.execute(
+        "SELECT id, content_type, body FROM outbox WHERE destination = ? AND refused IS NULL"
+        " ORDER BY id LIMIT 1",
+        (destination.name,),
+    ).fetchone()
+    if encoded is None:
+        return None
+    number, content_type, body = encoded
+    return Unsent(
+        destination=destination,
+        ranges=[(number, number)],
+        body=body,
+        content_type=content_type,
         file=file,
     )
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from agenttrace.core.batch import Destination, Refusal, Unsent, UnsentCounts
+from agenttrace.core.tool import ToolDefinition
 
 MAX_BYTES = 64 * 1024 * 1024
 
@@ -51,8 +52,14 @@ class UnsentInMemory:
                 count = 1
             queue.dropped += count
 
-    def next_unsent(self, destination: Destination, most: int, max_bytes: int) -> Unsent | None:
-        """See `KeepsUnsent.unsent`."""
+    def next_unsent(
+        self,
+        destination: Destination,
+        most: int,
+        max_bytes: int,
+        known_tools: Mapping[str, Mapping[str, ToolDefinition]],
+    ) -> Unsent | None:
+        """See `KeepsUnsent.unsent`; the known tools are those of each project, by name."""
         queue = self._queues.get(destination)
         if queue is None or not queue.waiting:
             return None
@@ -69,6 +76,9 @@ class UnsentInMemory:
             numbers=numbers,
             items=[item for item, _, _ in entries],
             times=[stored_ns for _, stored_ns, _ in entries],
+            tools={project: list(tools.values()) for project, tools in known_tools.items()}
+            if destination.kind == "spans"
+            else {},
         )
 
     def settle(self, unsent: Unsent, refused: Sequence[Refusal]) -> None:

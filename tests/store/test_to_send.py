@@ -121,7 +121,7 @@ def test_memory_drops_the_oldest_beyond_its_bound_and_counts_them():
     unsent = UnsentInMemory(max_bytes=50)
     unsent.add(SPANS, range(8), [10] * 8)
     assert unsent.counts(SPANS) == (5, 0, 3)
-    assert unsent.next_unsent(SPANS, 10, 1_000).items == [3, 4, 5, 6, 7]
+    assert unsent.next_unsent(SPANS, 10, 1_000, {}).items == [3, 4, 5, 6, 7]
 
 
 def test_a_forked_child_leaves_what_waits_in_memory_to_its_parent():
