@@ -37,7 +37,7 @@ FREEZE = """
 """
 
 # Where no memory is left: without a token the function has not been called; with a result, it has returned.
-# Nothing returns from inside a `try` with a `finally`: of that, the code would have one more copy for each.
+# Only what most calls do returns from inside a `try` with a `finally`: each such return copies all of that.
 FAILED = """
     except _at_BaseException as _at_e:
         _at_x = True
@@ -122,13 +122,13 @@ def _at_wrapper({parameters}):
 """
     + EMIT
     + """
-        else:
-            try:
-                _at_o = _at_deliver(_at_r, _at_o)
-            except _at_RecursionError:  # no stack left for the output; the call itself had enough
-                if not _at_r[6]:
-                    _at_r[6] = _at_clock()
-                    _at_s.queue.append(_at_r)
+            return _at_o
+        try:
+            _at_o = _at_deliver(_at_r, _at_o)
+        except _at_RecursionError:  # no stack left for the output; the call itself had enough
+            if not _at_r[6]:
+                _at_r[6] = _at_clock()
+                _at_s.queue.append(_at_r)
 """
     + FAILED.format(awaits="")
     + """
@@ -168,8 +168,8 @@ async def _at_wrapper({parameters}):
 """
     + EMIT
     + """
-        else:
-            _at_succeed(_at_r, _at_o)
+            return _at_o
+        _at_succeed(_at_r, _at_o)
 """
     + FAILED.format(awaits="await ")
     + """
