@@ -22,6 +22,7 @@ from agenttrace.expectations.parse import parse_expectation
 from agenttrace.expectations.pattern import Call, Many, Par, Pattern, Seq
 from agenttrace.expectations.plans import Group, Planner
 from agenttrace.expectations.reading import reversed_reading
+from agenttrace.expectations.references import sources_of
 from agenttrace.matching.agreement import CallAgreement
 from agenttrace.matching.align import UNORDERED_MODES, Alignment, align, rank
 from agenttrace.matching.checks import Check, Subject, check_constraints
@@ -86,6 +87,8 @@ def compare(
         answers=answers,
         selection=scope,
         expected_calls=parsed.calls,
+        elsewhere=_sources_elsewhere(parsed.calls, scope, all_calls),
+        uncompared=_uncompared(parsed.calls, scope, all_calls, known_tools),
     )
     plan = _plan(parsed, how, scope, all_calls, known_tools, len(calls))
     why_empty = "" if attempts else _why_empty(scope, parsed.calls, all_calls, trace, known_tools)
@@ -104,6 +107,25 @@ def compare(
         empty_scope=why_empty or (SAYS_NOTHING if says_nothing(parsed) else ""),
         trace=trace,
     )
+
+
+def _sources_elsewhere(
+    expected: Sequence[Call], scope: Selection, all_calls: Sequence[ToolCall]
+) -> Sequence[ToolCall]:
+    """The calls that are not compared from which a value may come nevertheless."""
+    sources = sources_of(expected)
+    return scope.elsewhere(all_calls, sources | {call.name for call in expected if call.label in sources})
+
+
+def _uncompared(
+    expected: Sequence[Call],
+    scope: Selection,
+    all_calls: Sequence[ToolCall],
+    known_tools: Mapping[str, ToolDefinition],
+) -> frozenset[str]:
+    """The tools of expected calls with labels that are not compared."""
+    names = {call.name for call in expected if call.label is not None and scope.tools is not None}
+    return frozenset(name for name in names if not scope.expects(name, all_calls, known_tools))
 
 
 def _why_empty(
