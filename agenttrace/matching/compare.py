@@ -25,6 +25,7 @@ from agenttrace.expectations.reading import reversed_reading
 from agenttrace.expectations.references import sources_of
 from agenttrace.matching.agreement import CallAgreement
 from agenttrace.matching.align import UNORDERED_MODES, Alignment, align, rank
+from agenttrace.matching.all_orders import all_orders
 from agenttrace.matching.checks import Check, Subject, check_constraints
 from agenttrace.matching.comparators import check_comparators
 from agenttrace.matching.compared import Comparators
@@ -298,12 +299,27 @@ def _aligned(
     if _is_perfect(alignment, calls, plan) or not has_unordered(calls):
         return alignment, call_agreement
     best, best_agreement = alignment, call_agreement
-    orders = _orders(plan, alignment, call_agreement, mode, credit)
-    for in_order in chain(orders, source_orders(plan, calls, mode, credit, agreement_with)):
+    orders = _every_order(plan, call_agreement)
+    if orders is None:
+        fitting = _orders(plan, alignment, call_agreement, mode, credit)
+        orders = chain(fitting, source_orders(plan, calls, mode, credit, agreement_with))
+    for in_order in orders:
         other, other_agreement = align_with_labels(plan, in_order, mode, credit, agreement_with)
         if rank(other, mode, credit)[:2] < rank(best, mode, credit)[:2]:
             best, best_agreement = other, other_agreement
+            if _is_perfect(best, calls, plan):
+                break
     return best, best_agreement
+
+
+def _every_order(plan: Group, call_agreement: CallAgreement) -> Iterator[list[ToolCall]] | None:
+    """All orders of overlapping calls, where they are few and values come from calls."""
+    options = [option for place in plan.places for option in place.options]
+    sources = sources_of(options)
+    if not sources:
+        return None
+    names = sources.union(option.name for option in options)
+    return all_orders(call_agreement.calls, {*map(call_agreement.selection.name_of, names)})
 
 
 def _orders(
