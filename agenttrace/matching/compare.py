@@ -33,7 +33,7 @@ from agenttrace.matching.comparison import SAYS_NOTHING, Comparison, says_nothin
 from agenttrace.matching.empty_scope import chooses_none, empty_scope
 from agenttrace.matching.fitting_order import fitting_orders
 from agenttrace.matching.known_tools import check_choice, check_spelling, check_tags, check_tools, known_names
-from agenttrace.matching.labels import AgreementWith, align_with_labels
+from agenttrace.matching.labels import AgreementWith, Effort, align_with_labels
 from agenttrace.matching.parallel import has_unordered
 from agenttrace.matching.selection import EVERYTHING, Selection, check_turns
 from agenttrace.matching.source_order import source_orders
@@ -295,7 +295,8 @@ def _aligned(
     agreement_with: AgreementWith,
 ) -> tuple[Alignment, CallAgreement]:
     """The best alignment, in the order of the list or in another one that overlapping calls admit."""
-    alignment, call_agreement = align_with_labels(plan, calls, mode, credit, agreement_with)
+    effort = Effort()
+    alignment, call_agreement = align_with_labels(plan, calls, mode, credit, agreement_with, effort)
     if _is_perfect(alignment, calls, plan) or not has_unordered(calls):
         return alignment, call_agreement
     best, best_agreement = alignment, call_agreement
@@ -304,7 +305,7 @@ def _aligned(
         fitting = _orders(plan, alignment, call_agreement, mode, credit)
         orders = chain(fitting, source_orders(plan, calls, mode, credit, agreement_with))
     for in_order in orders:
-        other, other_agreement = align_with_labels(plan, in_order, mode, credit, agreement_with)
+        other, other_agreement = align_with_labels(plan, in_order, mode, credit, agreement_with, effort)
         if rank(other, mode, credit)[:2] < rank(best, mode, credit)[:2]:
             best, best_agreement = other, other_agreement
             if _is_perfect(best, calls, plan):
