@@ -41,10 +41,10 @@ class Answerer(Protocol):
 class Context:
     """What the comparison of one value may depend on, apart from the value.
 
-    `calls` are all calls in scope, `position` is that of the call whose value is compared. `labels` holds for
-    each label a test of whether the call at a position fits the expected call of that label. `names` are
-    other names of tools, each with the one under which its calls are here. `in_any_order`: calls that overlap
-    the one whose value is compared may be earlier than it, wherever they stand.
+    `calls` are all calls in scope, then those from which values may come, too; `position` is that of the call
+    whose value is compared. `labels` holds for each label a test of whether the call at a position fits the
+    expected call of that label. `names` are other names of tools, each with the one under which its calls are
+    here. `earlier` tells the positions of the calls that were, or may have been, before the one at another.
     """
 
     mode: ArgumentMode = "exact"
@@ -52,7 +52,7 @@ class Context:
     position: int = 0
     labels: Mapping[str, Callable[[int], bool]] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
-    in_any_order: bool = False
+    earlier: Callable[[int], Iterable[int]] = range
     answers: Answerer | None = None
 
 

@@ -6,8 +6,8 @@ expected call (``as_="f"``) or a tool's name; then ``output`` or ``arguments`` (
 ``[n]`` (negative from the end) and ``[*]`` (every item or value). Results that are JSON text are read. The
 value agrees where it equals one that the path finds in a call that stands before and is not failed (of
 overlapping calls: in an order that the record admits, `matching.source_order`). Of a
-tool's calls any may be the source; a label stands for the call that is paired with the expected one
-(`matching.labels`).
+tool's calls any may be the source, also one that is not compared (`matching.earlier`); a label stands for the
+call that is paired with the expected one (`matching.labels`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from agenttrace.core.json_reader import InvalidJSON, lenient_json
 from agenttrace.core.marks import Cause, cause_of, hidden_keys, known_part, may_be_key
 from agenttrace.core.possible_outputs import possible_outputs
 from agenttrace.core.tagged import opened
-from agenttrace.core.tool_call import ToolCall, are_unordered
+from agenttrace.core.tool_call import ToolCall
 from agenttrace.expectations.matcher import PLAIN, Context, Matcher, matchers_in
 from agenttrace.expectations.partly_recorded import with_doubts
 from agenttrace.expectations.reading import cannot_tell, has_failed
@@ -86,19 +86,10 @@ class Ref(Matcher):
 
     def _sources(self, context: Context) -> Iterator[ToolCall]:
         fits, name = context.labels.get(self.source), context.names.get(self.source, self.source)
-        for position in self._earlier(context):
+        for position in context.earlier(context.position):
             call = context.calls[position]
             if not call.failed and (call.name == name if fits is None else fits(position)):
                 yield call
-
-    def _earlier(self, context: Context) -> Iterator[int]:
-        """The positions of the calls that were, or may have been, before the one that is compared."""
-        yield from range(context.position)
-        if context.in_any_order:
-            here = context.position
-            for position in range(here + 1, len(context.calls)):
-                if are_unordered(context.calls[position], context.calls[here]):
-                    yield position
 
 
 def ref(path: str) -> Matcher:

@@ -22,8 +22,9 @@ from agenttrace.expectations.reading import comparing, is_favourable
 from agenttrace.expectations.scalars import agree_scalars
 from agenttrace.expectations.values import Difference, agree, prepare
 from agenttrace.matching.argument_index import ArgumentIndex, is_plain
-from agenttrace.matching.binding import bound_arguments, states_all, without_ignored
+from agenttrace.matching.binding import agree_unusual, bound_arguments, states_all, without_ignored
 from agenttrace.matching.compared import Comparators, Compared
+from agenttrace.matching.earlier import EarlierCalls
 from agenttrace.matching.outputs import agree_with_output
 from agenttrace.matching.pairing import Pairing
 from agenttrace.matching.selection import Selection, agent_matches
@@ -42,7 +43,8 @@ class CallAgreement:
 
     `comparisons` counts the pairs that were compared value by value, for an agreement or for its differences.
     `pairing` says which calls labels may stand for, and which pairs there may be at all. `in_any_order`: a
-    value may come from a call that overlaps this one, too.
+    value may come from a call that overlaps this one, too. It may also come from the calls `elsewhere`, which
+    are not compared; the tools with the names `uncompared` are none of those that are.
     """
 
     def __init__(
@@ -57,6 +59,8 @@ class CallAgreement:
         expected_calls: Sequence[Call] = (),
         pairing: Pairing | None = None,
         in_any_order: bool = False,
+        elsewhere: Sequence[ToolCall] = (),
+        uncompared: frozenset[str] = frozenset(),
     ) -> None:
         self.calls = calls
         self.selection = selection or Selection()
@@ -73,6 +77,8 @@ class CallAgreement:
         self._narrowed_by = pairing if pairing is not None and pairing.decides else None
         self._reads_in_favour = False
         self._in_any_order = in_any_order
+        self._earlier = EarlierCalls(calls, elsewhere, in_any_order=in_any_order)
+        self._uncompared = uncompared
         self._contexts: dict[ArgumentMode, Context] = {}
         self._definitions_of: dict[tuple[str, str], Sequence[ToolDefinition]] = {}
         self._indexes: dict[str, ArgumentIndex] = {}
@@ -130,7 +136,8 @@ class CallAgreement:
                     by_label.setdefault(expected.label, []).append(expected)
             labels = {label: self._fits(same) for label, same in by_label.items()}
             names = self.selection.names
-            context = Context(mode, self.calls, 0, labels, names, self._in_any_order, self._answers)
+            earlier = self._earlier
+            context = Context(mode, earlier.calls, 0, labels, names, earlier.before, self._answers)
             self._contexts[mode] = context
         return context
 
@@ -180,7 +187,7 @@ class CallAgreement:
 
     def is_candidate(self, expected: Call, position: int) -> bool:
         """Whether the call at a position fits at all."""
-        call = self.calls[position]
+        call = self._earlier.calls[position]
         if self._narrowed_by is not None and not self._narrowed_by.may_pair(expected, position):
             return False
         return call.name == self.name(expected) and self._stands_right(expected, call)
@@ -295,7 +302,7 @@ class CallAgreement:
 
     def _agree(self, expected: Call, position: int, into: list[Difference] | None) -> float:
         self.comparisons += 1
-        actual = self.calls[position]
+        actual = self._earlier.calls[position]
         if into is None and (agreement := self._agree_plainly(expected, actual)) is not None:
             return agreement
         tool = actual.tool
@@ -313,7 +320,7 @@ class CallAgreement:
             if actual.arguments_error is None and not expected.ignore:
                 value = agree(arguments, actual.arguments, context, "", into)
             else:
-                value = _agree_unusual(expected, arguments, actual, context, into)
+                value = agree_unusual(expected, arguments, actual, context, into)
             if output is not ANY:
                 value = (value + agree_with_output(output, actual, context, into)) / 2
         context.position, self._reads_in_favour = before
@@ -365,7 +372,8 @@ class CallAgreement:
 
     def _fits(self, same_label: Sequence[Call]) -> Callable[[int], bool]:
         """Whether a call may be the one that a label stands for: it fits any of the expected calls that bear
-        it, which may be several, and its pair with that one may be a source."""
+        it, which may be several, and its pair with that one may be a source. Where the expected one is not
+        compared, and so has no pair, any call that fits it may be."""
 
         known: dict[tuple[int, bool, bool], bool] = {}  # asked of many calls for each value
 
@@ -374,8 +382,10 @@ class CallAgreement:
             key = (position, favourable, favourable != self._reads_in_favour)
             if key not in known:
                 pairing = self.pairing or Pairing()
+                is_compared = position < len(self.calls)
                 known[key] = any(
-                    pairing.may_be_source(expected, position, in_negation=key[2])
+                    is_compared == (expected.name not in self._uncompared)
+                    and (not is_compared or pairing.may_be_source(expected, position, in_negation=key[2]))
                     and self.is_candidate(expected, position)
                     and self.agreement(expected, position) == 1.0
                     for expected in same_label
@@ -383,15 +393,3 @@ class CallAgreement:
             return known[key]
 
         return fits
-
-
-def _agree_unusual(
-    expected: Call, arguments: Any, actual: ToolCall, context: Context, into: list[Difference] | None
-) -> float:
-    """Compare arguments that could not be read, or of which some are ignored."""
-    if actual.arguments_error is not None:
-        if into is not None:
-            into.append(Difference("", arguments, None, note=actual.arguments_error))
-        return 0.0
-    actual_arguments = without_ignored(actual.arguments, expected, actual.tool)
-    return agree(arguments, actual_arguments, context, "", into)

@@ -7,8 +7,10 @@ from typing import Any
 
 from agenttrace.core.errors import ExpectationError
 from agenttrace.core.tool import ToolDefinition
-from agenttrace.core.tool_call import ArgumentMode
+from agenttrace.core.tool_call import ArgumentMode, ToolCall
+from agenttrace.expectations.matcher import Context
 from agenttrace.expectations.pattern import Call
+from agenttrace.expectations.values import Difference, agree
 
 
 def without_ignored(
@@ -58,3 +60,15 @@ def _fits(tool: ToolDefinition, arguments: Mapping[str, Any]) -> bool:
     except ExpectationError:
         return False
     return True
+
+
+def agree_unusual(
+    expected: Call, arguments: Any, actual: ToolCall, context: Context, into: list[Difference] | None
+) -> float:
+    """Compare arguments that could not be read, or of which some are ignored."""
+    if actual.arguments_error is not None:
+        if into is not None:
+            into.append(Difference("", arguments, None, note=actual.arguments_error))
+        return 0.0
+    actual_arguments = without_ignored(actual.arguments, expected, actual.tool)
+    return agree(arguments, actual_arguments, context, "", into)

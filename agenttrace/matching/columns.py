@@ -17,7 +17,7 @@ from agenttrace.core.cached import cached_property
 from agenttrace.expectations.assign import Assignment
 from agenttrace.expectations.plans import Address, Choice, Group, Place, Plan, Rounds
 from agenttrace.matching.frontier import ROUND
-from agenttrace.matching.weights import OPTIONAL, Weights, without_position
+from agenttrace.matching.weights import GROUP, Weights, without_position
 
 Column: TypeAlias = tuple[Place, Address, int]
 """A place, its address in the group, how many calls it takes."""
@@ -52,15 +52,15 @@ class Columns:
 
     @cached_property
     def surplus(self) -> int:
-        """What the assignment counts too much, so that these columns go before optional ones."""
-        return OPTIONAL * len(self.must_fit)
+        """What the assignment counts too much, so that these columns go before all others."""
+        return GROUP * len(self.must_fit)
 
     @cached_property
     def at_call(self) -> Mapping[int, Mapping[int, int]]:
         """The weight of each call at each column that it fits, by the position of the call."""
         at_call: defaultdict[int, dict[int, int]] = defaultdict(dict)
         for number, place in enumerate(self.places):
-            surplus = OPTIONAL if place.role == "all_or_nothing" else 0
+            surplus = GROUP if place.role == "all_or_nothing" else 0
             for call, weight in self.weights.of(place).items():
                 at_call[call][number] = weight + surplus
         return at_call

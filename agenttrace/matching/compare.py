@@ -22,8 +22,10 @@ from agenttrace.expectations.parse import parse_expectation
 from agenttrace.expectations.pattern import Call, Many, Par, Pattern, Seq
 from agenttrace.expectations.plans import Group, Planner
 from agenttrace.expectations.reading import reversed_reading
+from agenttrace.expectations.references import sources_of
 from agenttrace.matching.agreement import CallAgreement
 from agenttrace.matching.align import UNORDERED_MODES, Alignment, align, rank
+from agenttrace.matching.all_orders import all_orders
 from agenttrace.matching.checks import Check, Subject, check_constraints
 from agenttrace.matching.comparators import check_comparators
 from agenttrace.matching.compared import Comparators
@@ -31,7 +33,7 @@ from agenttrace.matching.comparison import SAYS_NOTHING, Comparison, says_nothin
 from agenttrace.matching.empty_scope import chooses_none, empty_scope
 from agenttrace.matching.fitting_order import fitting_orders
 from agenttrace.matching.known_tools import check_choice, check_spelling, check_tags, check_tools, known_names
-from agenttrace.matching.labels import AgreementWith, align_with_labels
+from agenttrace.matching.labels import AgreementWith, Effort, align_with_labels
 from agenttrace.matching.parallel import has_unordered
 from agenttrace.matching.selection import EVERYTHING, Selection, check_turns
 from agenttrace.matching.source_order import source_orders
@@ -86,6 +88,8 @@ def compare(
         answers=answers,
         selection=scope,
         expected_calls=parsed.calls,
+        elsewhere=_sources_elsewhere(parsed.calls, scope, all_calls),
+        uncompared=_uncompared(parsed.calls, scope, all_calls, known_tools),
     )
     plan = _plan(parsed, how, scope, all_calls, known_tools, len(calls))
     why_empty = "" if attempts else _why_empty(scope, parsed.calls, all_calls, trace, known_tools)
@@ -104,6 +108,25 @@ def compare(
         empty_scope=why_empty or (SAYS_NOTHING if says_nothing(parsed) else ""),
         trace=trace,
     )
+
+
+def _sources_elsewhere(
+    expected: Sequence[Call], scope: Selection, all_calls: Sequence[ToolCall]
+) -> Sequence[ToolCall]:
+    """The calls that are not compared from which a value may come nevertheless."""
+    sources = sources_of(expected)
+    return scope.elsewhere(all_calls, sources | {call.name for call in expected if call.label in sources})
+
+
+def _uncompared(
+    expected: Sequence[Call],
+    scope: Selection,
+    all_calls: Sequence[ToolCall],
+    known_tools: Mapping[str, ToolDefinition],
+) -> frozenset[str]:
+    """The tools of expected calls with labels that are not compared."""
+    names = {call.name for call in expected if call.label is not None and scope.tools is not None}
+    return frozenset(name for name in names if not scope.expects(name, all_calls, known_tools))
 
 
 def _why_empty(
@@ -272,16 +295,32 @@ def _aligned(
     agreement_with: AgreementWith,
 ) -> tuple[Alignment, CallAgreement]:
     """The best alignment, in the order of the list or in another one that overlapping calls admit."""
-    alignment, call_agreement = align_with_labels(plan, calls, mode, credit, agreement_with)
+    effort = Effort()
+    alignment, call_agreement = align_with_labels(plan, calls, mode, credit, agreement_with, effort)
     if _is_perfect(alignment, calls, plan) or not has_unordered(calls):
         return alignment, call_agreement
     best, best_agreement = alignment, call_agreement
-    orders = _orders(plan, alignment, call_agreement, mode, credit)
-    for in_order in chain(orders, source_orders(plan, calls, mode, credit, agreement_with)):
-        other, other_agreement = align_with_labels(plan, in_order, mode, credit, agreement_with)
+    orders = _every_order(plan, call_agreement)
+    if orders is None:
+        fitting = _orders(plan, alignment, call_agreement, mode, credit)
+        orders = chain(fitting, source_orders(plan, calls, mode, credit, agreement_with))
+    for in_order in orders:
+        other, other_agreement = align_with_labels(plan, in_order, mode, credit, agreement_with, effort)
         if rank(other, mode, credit)[:2] < rank(best, mode, credit)[:2]:
             best, best_agreement = other, other_agreement
+            if _is_perfect(best, calls, plan):
+                break
     return best, best_agreement
+
+
+def _every_order(plan: Group, call_agreement: CallAgreement) -> Iterator[list[ToolCall]] | None:
+    """All orders of overlapping calls, where they are few and values come from calls."""
+    options = [option for place in plan.places for option in place.options]
+    sources = sources_of(options)
+    if not sources:
+        return None
+    names = sources.union(option.name for option in options)
+    return all_orders(call_agreement.calls, {*map(call_agreement.selection.name_of, names)})
 
 
 def _orders(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from heapq import heappop, heappush
 
 from agenttrace.core.errors import ExpectationError
@@ -25,15 +26,29 @@ MOST_WAYS = 1_000
 """Alignments tried to find the calls that labels stand for. Beyond, the expectation says too little."""
 MOST_CALLS = 50_000
 """Calls in all of them together: of a long run, fewer alignments are tried."""
+MOST_STEPS = 1_000_000
+"""Steps of all of them together, in all orders of overlapping calls: some seconds."""
 
 Aligned = tuple[Alignment, CallAgreement]
 AgreementWith = Callable[..., CallAgreement]
 
 
+@dataclass(slots=True)
+class Effort:
+    """The steps that searches for the calls of labels took so far."""
+
+    steps: int = 0
+
+
 def align_with_labels(
-    plan: Group, calls: Sequence[ToolCall], mode: Mode, credit: Credit, agreement_with: AgreementWith
+    plan: Group,
+    calls: Sequence[ToolCall],
+    mode: Mode,
+    credit: Credit,
+    agreement_with: AgreementWith,
+    effort: Effort | None = None,
 ) -> Aligned:
-    """The best alignment, and the agreement that it was made of.
+    """The best alignment, and the agreement that it was made of; its steps are added to the `effort`.
 
     Raises:
         ExpectationError: a part can be aligned in too many ways to search them all, or labels may stand for
@@ -42,7 +57,7 @@ def align_with_labels(
     if not plan.labels:
         anything = agreement_with(calls)
         return align(plan, anything, mode, credit), anything
-    return _LabelSearch(plan, calls, mode, credit, agreement_with).best()
+    return _LabelSearch(plan, calls, mode, credit, agreement_with, effort or Effort()).best()
 
 
 class _LabelSearch:
@@ -53,12 +68,14 @@ class _LabelSearch:
         mode: Mode,
         credit: Credit,
         agreement_with: AgreementWith,
+        effort: Effort,
     ) -> None:
         self._plan = plan
         self._calls = calls
         self._mode: Mode = mode
         self._credit: Credit = credit
         self._agreement_with = agreement_with
+        self._effort = effort
         self._tried = 0
         self._most = min(MOST_WAYS, MOST_CALLS // (len(calls) or 1) or 1)
         options = [option for place in plan.places for option in place.options]
@@ -68,7 +85,7 @@ class _LabelSearch:
         """The alignment that is best with the sources that it has."""
         best, best_rank = None, (1.0, 1.0, 1.0)  # worse than any
         start = Pairing(paths={} if self._mode in UNORDERED_MODES else paths_in(self._plan))
-        number = itertools.count()  # of equally good ones the first is searched on
+        number = itertools.count(0, -1)  # of equally good ones the last is searched on: depth first
         waiting = [(bound, next(number), pairing, one) for bound, pairing, one in self._aligned(start)]
         while waiting:
             bound, _, pairing, (alignment, agreement) = heappop(waiting)
@@ -81,7 +98,7 @@ class _LabelSearch:
             open_pair = self._open_pair(alignment, agreement, real[1], pairing)
             if open_pair is None:
                 continue
-            for decided in (pairing.with_pair(*open_pair), pairing.without_pair(*open_pair)):
+            for decided in (pairing.without_pair(*open_pair), pairing.with_pair(*open_pair)):
                 for inner_bound, _, one in self._aligned(decided):
                     if inner_bound < best_rank:
                         heappush(waiting, (inner_bound, next(number), decided, one))
@@ -95,15 +112,21 @@ class _LabelSearch:
         """The best alignment with these pairs, if there is any, before what no such alignment is better."""
         self._tried += 1
         if self._tried > self._most:
-            names = ", ".join(sorted(self._plan.labels))
-            raise ExpectationError(
-                f"the labels {names} may stand for calls in more than {self._most:,} ways; say more of the"
-                " arguments of the calls that bear them"
-            )
+            raise self._refusal(f"in more than {self._most:,} ways")
         agreement = self._agreement_with(self._calls, pairing=pairing)
         alignment = align(self._plan, agreement, self._mode, self._credit)
+        self._effort.steps += alignment.steps + len(self._calls)
+        if self._effort.steps > MOST_STEPS:
+            raise self._refusal(f"in too many ways to try them in {MOST_STEPS:,} steps")
         if pairing.paired.keys() <= {pair.position for pair in alignment.pairs}:
             yield self._rank(alignment), pairing, (alignment, agreement)
+
+    def _refusal(self, ways: str) -> ExpectationError:
+        names = ", ".join(sorted(self._plan.labels))
+        return ExpectationError(
+            f"the labels {names} may stand for calls {ways}; say more of the arguments of the calls that bear"
+            " them"
+        )
 
     def _judged(self, alignment: Alignment) -> Aligned:
         """The same pairs, each with its agreement where labels stand for just the calls in these pairs."""

@@ -111,10 +111,18 @@ class Selection:
         """The calls that are compared, in order, under their normal names, with all their attempts."""
         if self.is_everything:
             return calls
-        own_calls = [call for call in calls if self._has(call)]
+        return self._named(call for call in calls if self._has(call))
+
+    def elsewhere(self, calls: Sequence[ToolCall], names: set[str]) -> Sequence[ToolCall]:
+        """The calls of some tools that are not compared, in order, under their normal names."""
+        if self.is_everything or not names:
+            return ()
+        normal = {*map(self.name_of, names)}
+        return self._named(c for c in calls if self.name_of(c.name) in normal and not self._has(c))
+
+    def _named(self, calls: Iterable[ToolCall]) -> list[ToolCall]:
         return [
-            replace(call, name=self.names[call.name]) if call.name in self.names else call
-            for call in own_calls
+            replace(call, name=self.names[call.name]) if call.name in self.names else call for call in calls
         ]
 
     def counted(self, calls: Sequence[ToolCall]) -> tuple[Sequence[ToolCall], Mapping[int, int]]:

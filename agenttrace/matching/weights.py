@@ -28,6 +28,8 @@ OPTIONAL = 1 << 76
 _AGREED = 1 << 97
 _FULL = 1 << 137
 _MUST = 1 << 157
+GROUP = 1 << 187
+"""More than all the rest: what a way that has an optional group counts too much for each of its calls."""
 
 
 class Weights:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import combinations, product
 from unittest.mock import patch
 
@@ -13,6 +14,7 @@ from agenttrace import Example, ToolOrderScorer
 from agenttrace.core.errors import ExpectationError
 from agenttrace.core.trace import Trace
 from agenttrace.expectations import any_of, call, many, opt, par, ref, seq
+from agenttrace.expectations.pattern import Pattern
 from agenttrace.matching import compare, labels
 
 TRIP = [
@@ -89,6 +91,30 @@ def test_too_many_ways_are_an_error_and_one_that_fits_at_once_is_none() -> None:
         assert compare(expected, run(*[-1] * 9, *[1] * 4)).holds
         with pytest.raises(ExpectationError, match="say more of the arguments"):
             compare(expected, run(*[-1, -2] * 5, 1, 2, 1, 1, 2, 2))
+
+
+def pipelines(count: int) -> Pattern:
+    """Calls, each with one that takes its result, in any order."""
+    each = (seq(call("s", as_=f"l{n}"), call("u", v=ref(f"l{n}.output"))) for n in range(count))
+    return par(*each)
+
+
+def of_pipelines(values: Iterable[int]) -> Trace:
+    made = [{"name": "u", "arguments": {"v": value}} for value in values]
+    return Trace.from_calls([*({"name": "s", "output": n} for n in range(len(made))), *made])
+
+
+def test_what_is_paired_is_searched_on_first() -> None:
+    with patch.object(labels, "MOST_WAYS", 40):  # each pair doubled the ways
+        assert compare(pipelines(8), of_pipelines(reversed(range(8)))).holds
+
+
+def test_too_many_steps_are_an_error_that_names_the_labels() -> None:
+    with (
+        patch.object(labels, "MOST_STEPS", 1_000),
+        pytest.raises(ExpectationError, match=r"l0, l1, .* steps"),
+    ):
+        compare(pipelines(6), of_pipelines([5, 4, 3, 2, 1, 0]))
 
 
 EXPECTED = st.lists(st.sampled_from(["a", "b", "ref a", "ref b"]), min_size=1, max_size=5).filter(

@@ -81,6 +81,14 @@ def test_the_call_is_searched_that_makes_the_values_fit(path: Any, run: Run) -> 
     assert compare(path, Trace.from_calls(list(run))).holds
 
 
+def test_a_group_that_holds_the_label_may_take_calls_from_those_that_need_it() -> None:
+    """Without the group two calls would agree, were there a source; with it, there is one, and one agrees."""
+    group = opt(par(call("a", as_="y"), call("a", v=1, output=ref("y.arguments.v"), as_="y")))
+    users = [call("a", v=ref("y.output")), call("a", v=ref("y.output")), call("a", v=ref("y.arguments.v"))]
+    made = [{"name": "a", "arguments": {"v": v}, "output": output} for v, output in ((0, 1), (1, 0), (1, 2))]
+    assert compare([group, *users], Trace.from_calls(made), mode="contains").coverage == 1 / 3
+
+
 # Every pairing
 
 
