@@ -14,6 +14,7 @@ from agenttrace.expectations.matcher import Matcher, Unordered
 from agenttrace.expectations.values import Difference
 from agenttrace.matching.rows import Row
 from agenttrace.matching.value_texts import Written, text_of, texts_within, with_texts
+from agenttrace.redaction.paths import path_without_secrets
 from agenttrace.redaction.shown import is_secret_path
 
 BOTH_REDACTED = "they differ in what is redacted"
@@ -95,11 +96,12 @@ def _difference(one: Difference, redaction: Redacts) -> Difference:
     else:
         expected, got = _value(one.expected, redaction), _value(one.got, redaction)
     note = redaction.text("diff", one.note) if one.note else ""
-    if expected is one.expected and got is one.got and note == one.note:
+    path = path_without_secrets(one.path, redaction.key)
+    if expected is one.expected and got is one.got and note == one.note and path == one.path:
         return one
     if one.kind == "differs" and text_of(expected) == text_of(got):
         note = note or BOTH_REDACTED
-    return replace(one, expected=expected, got=got, note=note)
+    return replace(one, path=path, expected=expected, got=got, note=note)
 
 
 def _plain(value: Any, redaction: Redacts, name: str = "") -> Any:

@@ -17,7 +17,7 @@ from agenttrace.redaction.excerpts import without_pieces
 from agenttrace.redaction.expected_calls import without_secret_outputs
 from agenttrace.redaction.fields import is_labelled_secret
 from agenttrace.redaction.harmless_copy import Rules, harmless_copy
-from agenttrace.redaction.naming import Names
+from agenttrace.redaction.paths import path_without_secrets
 from agenttrace.redaction.repeated import sought_elsewhere, taken_out_of, without_repeated_in
 from agenttrace.redaction.shown import is_secret_path, without_shown_arguments
 from agenttrace.redaction.spans import Redacts as RedactsSpans
@@ -54,10 +54,11 @@ def score_without_secrets(score: Score, redaction: Redacts, signs: tuple[str, ..
             else:
                 data = without_digests(jsonable(dict(values), limits=_OF_DETAILS))
                 clean = without_secret_outputs(redaction.inside(data), redaction)
+            if harmless is None or not _HOLD_DIFFERENCES.isdisjoint(clean):
+                clean = _without_differences(clean, redaction)
             if clean is not data:
                 secrets |= taken_out_of(data, clean)
-            holds_differences = harmless is None or not _HOLD_DIFFERENCES.isdisjoint(clean)
-            changes[name] = _without_differences(clean, redaction) if holds_differences else clean
+            changes[name] = clean
     changes |= _texts_of(score, redaction, signs, secrets)
     if score.evidence:
         changes["evidence"] = _texts(redaction, "evidence", jsonable(dict(score.evidence)))
@@ -117,7 +118,7 @@ def _written_again(redaction: Redacts, signs: tuple[str, ...], name: str, text: 
     return clean if clean.is_redacted else _shown(redaction, signs, name, clean)
 
 
-def _without_differences(data: Any, names: Names, is_inside: bool = False) -> Any:
+def _without_differences(data: Any, names: Redacts, is_inside: bool = False) -> Any:
     """A score's details, whose differences name a value by its ``path``; `is_inside` those of a secret."""
     if type(data) is list:
         return [_without_differences(item, names, is_inside) for item in data]
@@ -125,6 +126,8 @@ def _without_differences(data: Any, names: Names, is_inside: bool = False) -> An
         return data
     path = data.get("path")
     is_secret = is_inside or (type(path) is str and is_secret_path(path, names.is_secret))
+    if type(path) is str and "kind" in data:
+        data = {**data, "path": path_without_secrets(path, names.key)}
     return {
         key: REDACTED
         if is_secret and key in ("expected", "got") and item is not None

@@ -14,7 +14,7 @@ ELSEWHERE = {
     "store/facts.py": "and so does every span that is indexed, as the bytes that the file has",
     "exporters/otlp_encoding.py": "OTLP's own JSON, as bytes of a bounded size",
     "runs/fingerprints.py": "hashed for every example, read by nobody",
-    "matching/explain.py": "values in a diff are shown as they are, NaN too",
+    "matching/value_texts.py": "values in a diff are shown as they are, NaN too",
     "scorers/json_correctness.py": "what is JSON is the very question here, and pydantic's models read it",
 }
 
