@@ -86,10 +86,7 @@ def compare(
         tools=definitions,
         comparators=comparators,
         answers=answers,
-        selection=scope,
-        expected_calls=parsed.calls,
-        elsewhere=_sources_elsewhere(parsed.calls, scope, all_calls),
-        uncompared=_uncompared(parsed.calls, scope, all_calls, known_tools),
+        **_scope_options(parsed.calls, scope, all_calls, known_tools),
     )
     plan = _plan(parsed, how, scope, all_calls, known_tools, len(calls))
     why_empty = "" if attempts else _why_empty(scope, parsed.calls, all_calls, trace, known_tools)
@@ -110,23 +107,25 @@ def compare(
     )
 
 
-def _sources_elsewhere(
-    expected: Sequence[Call], scope: Selection, all_calls: Sequence[ToolCall]
-) -> Sequence[ToolCall]:
-    """The calls that are not compared from which a value may come nevertheless."""
-    sources = sources_of(expected)
-    return scope.elsewhere(all_calls, sources | {call.name for call in expected if call.label in sources})
-
-
-def _uncompared(
+def _scope_options(
     expected: Sequence[Call],
     scope: Selection,
     all_calls: Sequence[ToolCall],
     known_tools: Mapping[str, ToolDefinition],
-) -> frozenset[str]:
-    """The tools of expected calls with labels that are not compared."""
-    names = {call.name for call in expected if call.label is not None and scope.tools is not None}
-    return frozenset(name for name in names if not scope.expects(name, all_calls, known_tools))
+) -> dict[str, Any]:
+    """What `CallAgreement` is to know of the scope; also what is outside, where values may come from there:
+    these calls, and the tools of expected calls with labels."""
+    options: dict[str, Any] = {"selection": scope, "expected_calls": expected}
+    if scope.is_everything or not (sources := sources_of(expected)):
+        return options
+    labelled = {call.name for call in expected if call.label in sources}
+    names = labelled if scope.tools is not None else ()
+    uncompared = frozenset(name for name in names if not scope.expects(name, all_calls, known_tools))
+    return {
+        **options,
+        "elsewhere": scope.elsewhere(all_calls, sources | labelled),
+        "uncompared": uncompared,
+    }
 
 
 def _why_empty(
