@@ -136,10 +136,12 @@ class CallAgreement:
                     by_label.setdefault(expected.label, []).append(expected)
             labels = {label: self._fits(same) for label, same in by_label.items()}
             names = self.selection.names
-            earlier = self._earlier
-            context = Context(mode, earlier.calls, 0, labels, names, earlier.before, self._answers)
+            context = Context(mode, self._earlier.calls, 0, labels, names, self._before, self._answers)
             self._contexts[mode] = context
         return context
+
+    def _before(self, position: int) -> Iterable[int]:
+        return self._earlier.before(position, in_negation=is_favourable() != self._reads_in_favour)
 
     @cached_property
     def failed(self) -> frozenset[str]:
@@ -295,9 +297,10 @@ class CallAgreement:
     def value_agrees(self, expected: Any, actual: Any, position: int, mode: ArgumentMode) -> bool:
         """Whether one prepared value agrees with one that the call at a position was given."""
         context = self._context(mode)
-        before, context.position = context.position, position
+        before = (context.position, self._reads_in_favour)
+        context.position, self._reads_in_favour = position, is_favourable()
         agrees = agree(expected, actual, context) == 1.0
-        context.position = before
+        context.position, self._reads_in_favour = before
         return agrees
 
     def _agree(self, expected: Call, position: int, into: list[Difference] | None) -> float:
@@ -311,7 +314,7 @@ class CallAgreement:
         context = self._context(mode)
         # One context for all pairs; a `ref` may compare another pair while this one is compared.
         before, context.position = (context.position, self._reads_in_favour), position
-        if self.pairing is not None:
+        if self.pairing is not None or len(self._earlier.calls) > len(self.calls):
             self._reads_in_favour = is_favourable()
         comparing(actual)
         if arguments is ANY:

@@ -14,7 +14,8 @@ class EarlierCalls:
     """Which calls were before which: of those that are compared, in their order, and of those `elsewhere`.
 
     `calls` has all of them, those elsewhere behind the others. One of these was earlier than a compared call
-    where the record lets it be before that one, and all compared calls that surely came before it are, too.
+    where the record lets it be before that one, and all compared calls that surely came before it are, too;
+    and in a negation where it surely was before that one, or before a compared call that is.
     `in_any_order`: so may any call be that overlaps it, wherever it stands.
     """
 
@@ -25,14 +26,15 @@ class EarlierCalls:
         self._compared = len(calls)
         self._in_any_order = in_any_order
 
-    def before(self, position: int) -> Iterable[int]:
+    def before(self, position: int, *, in_negation: bool = False) -> Iterable[int]:
         """The positions of the calls that were, or may have been, before the one at a position."""
         if self._in_any_order or position >= self._compared:
             return (at for at in range(len(self.calls)) if self._may_be_before(at, position))
         if self._compared == len(self.calls):
             return range(position)
-        number = bisect_right(self._first_users, (position, len(self.calls)))
-        return chain(range(position), [at for _, at in self._first_users[:number]])
+        firsts = self._first_after if in_negation else self._first_users
+        number = bisect_right(firsts, (position, len(self.calls)))
+        return chain(range(position), [at for _, at in firsts[:number]])
 
     def _may_be_before(self, position: int, other: int) -> bool:
         one, second = self.calls[position], self.calls[other]
@@ -46,5 +48,14 @@ class EarlierCalls:
         last = range(self._compared - 1, -1, -1)
         return sorted(
             (1 + next((user for user in last if not self._may_be_before(at, user)), -1), at)
+            for at in range(self._compared, len(self.calls))
+        )
+
+    @cached_property
+    def _first_after(self) -> list[tuple[int, int]]:
+        """For each call elsewhere the first compared position that it surely was before, and its own."""
+        users = range(self._compared)
+        return sorted(
+            (next((user for user in users if not self._may_be_before(user, at)), self._compared), at)
             for at in range(self._compared, len(self.calls))
         )

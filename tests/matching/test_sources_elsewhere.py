@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from random import Random
 from typing import Any
 
 import pytest
 
 from agenttrace.core.example import Example
+from agenttrace.core.span import Span
 from agenttrace.core.trace import Trace
 from agenttrace.expectations import call, expect, not_, ref
+from agenttrace.expectations.pattern import Call
 from agenttrace.matching import compare
 from agenttrace.matching.selection import Selection
 from agenttrace.scorers import ToolOrderScorer, TurnsScorer
@@ -96,3 +100,54 @@ def test_one_order_has_the_compared_calls_and_those_elsewhere() -> None:
     selection = Selection.of(tools=["refund", "check"])
     assert compare(["check", REFUND], run, selection=selection).holds
     assert not compare([REFUND, "check"], run, selection=selection).holds
+
+
+@pytest.mark.parametrize(("end", "holds"), [(9, True), (3, False)])
+def test_a_value_need_not_come_from_a_call_that_overlaps_and_is_not_compared(end: int, holds: bool) -> None:
+    run = overlapping(("find", 0, end, {}, {"id": 3}), ("refund", 3, 9, {"id": 3}, None))
+    negated = [call("refund", id=not_(ref("find.output.id")))]
+    assert compare(negated, run, selection=Selection.of(tools="refund")).holds == holds
+
+
+@pytest.mark.hypothesis
+def test_what_is_compared_by_agent_is_as_if_each_call_said_the_agent() -> None:
+    for number in range(600):
+        random = Random(number)
+        starts = sorted(random.sample(range(10), random.randint(2, 5)))
+        made = [
+            (
+                random.choice("aab"),
+                at,
+                at + random.randint(1, 7),
+                {"v": random.randint(0, 1)},
+                random.randint(0, 1),
+            )
+            for at in starts
+        ]
+        agents = [random.choice("pq") for _ in made]
+        path = [drawn_call(random) for _ in range(random.randint(1, 3))]
+        path = [call("a", as_="y"), *path]
+        by_each = [replace(one, agent="p") for one in path]
+        run = with_agents(made, agents)
+        for mode in ("in_order", "contains"):
+            one, other = compare(expect(path, mode=mode, agent="p"), run), compare(by_each, run, mode=mode)
+            assert (one.coverage, one.holds) == (other.coverage, other.holds), (path, made, agents, mode)
+
+
+def drawn_call(random: Random) -> Call:
+    sources = ["a.output", "b.output", "y.output"]
+    value = random.choice([*map(ref, sources), *(not_(ref(source)) for source in sources), 1])
+    return call(random.choice("ab"), v=value, as_=random.choice([None, None, "y"]))
+
+
+def with_agents(made: list[Any], agents: list[str]) -> Trace:
+    """The calls of `overlapping`, each inside a span of its agent."""
+    root, *tools = overlapping(*made).spans
+    keys = {agent: 100 + number for number, agent in enumerate("pq")}
+    for agent, key in keys.items():
+        tools.append(
+            Span(trace_key=1, span_key=key, parent_key=1, name=agent, span_type="agent", end_ns=1000)
+        )
+    for tool, agent in zip(tools, agents, strict=False):
+        tool.parent_key = keys[agent]
+    return Trace([root, *tools])
