@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from operator import is_
 from typing import Any, Protocol
 
 from agenttrace.core.jsonable import jsonable
-from agenttrace.core.marks import REDACTED
 from agenttrace.core.tool_call import ANY, ExpectedToolCall
 from agenttrace.expectations.matcher import Matcher, Unordered
 from agenttrace.expectations.values import Difference
 from agenttrace.matching.rows import Row
 from agenttrace.matching.value_texts import Written, text_of, texts_within, with_texts
-from agenttrace.redaction.paths import path_without_secrets
-from agenttrace.redaction.shown import is_secret_path
+from agenttrace.redaction.naming import Names, hides_all
+from agenttrace.redaction.paths import path_without_secrets, secret_part, value_at_path
 
+_OF_FLAGS = re.compile(r"(?:[a-z_]+\(|\b(?:true|false|null|True|False|None)\b|[\s,(){}\[\]])*")
+"""The text of a matcher of flags: anything else in it may be a secret."""
 BOTH_REDACTED = "they differ in what is redacted"
 
 
-class Redacts(Protocol):
+class Redacts(Names, Protocol):
     """A redaction, as far as rows need it."""
-
-    def is_secret(self, name: str) -> bool:
-        """Whether a name is that of a secret."""
-        ...
 
     def key(self, key: str) -> str:
         """A name without secrets in its own text."""
@@ -84,17 +82,13 @@ def _arguments(arguments: Any, redaction: Redacts) -> Any:
     return {key: _as_before(item, old, new) for item, old, (key, new) in pairs}
 
 
-def _value(value: Any, redaction: Redacts) -> Any:
-    plain = _plain(value, redaction)
-    return _as_before(value, plain, redaction.inside(plain))
+def _value(value: Any, redaction: Redacts, path: str = "") -> Any:
+    plain = _plain(value, redaction, secret_part(path, redaction.is_secret))
+    return _as_before(value, plain, value_at_path(path, plain, redaction.inside))
 
 
 def _difference(one: Difference, redaction: Redacts) -> Difference:
-    if is_secret_path(one.path, redaction.is_secret):
-        expected = one.expected if isinstance(one.expected, str) and one.expected == REDACTED else REDACTED
-        got = one.got if isinstance(one.got, str) and one.got == REDACTED else REDACTED
-    else:
-        expected, got = _value(one.expected, redaction), _value(one.got, redaction)
+    expected, got = (_value(value, redaction, one.path) for value in (one.expected, one.got))
     note = redaction.text("diff", one.note) if one.note else ""
     path = path_without_secrets(one.path, redaction.key)
     if expected is one.expected and got is one.got and note == one.note and path == one.path:
@@ -107,12 +101,26 @@ def _difference(one: Difference, redaction: Redacts) -> Difference:
 def _plain(value: Any, redaction: Redacts, name: str = "") -> Any:
     """A value as data, a matcher as the texts in it; as one text where its name is a secret's."""
     if _is_written(value):
-        return text_of(value) if name and redaction.is_secret(name) else texts_within(text_of(value))
+        text = text_of(value)
+        if name and redaction.is_secret(name):
+            return [] if _is_harmless(name, text, redaction) else text
+        return texts_within(text)
     if isinstance(value, Mapping):
         return {str(key): _plain(item, redaction, str(key)) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item, redaction) for item in value]
     return jsonable(value)
+
+
+def _is_harmless(name: str, text: str, redaction: Redacts) -> bool:
+    """Whether a matcher holds nothing that this secret name hides: ``reset_password=one_of(false)``."""
+    texts = texts_within(text)
+    return (
+        _OF_FLAGS.fullmatch(with_texts(text, [None] * len(texts))) is not None
+        and not hides_all(name, redaction)
+        and not any(redaction.hides(name, one) for one in texts)
+        and redaction.inside(texts) == texts
+    )
 
 
 def _is_written(value: Any) -> bool:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
+
+from agenttrace.core.marks import REDACTED
 
 _BETWEEN = re.compile(r"[.\]]+")
+_PART = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 _MOST_DOTS = 12
 """Dots that a key may have itself."""
 
@@ -28,3 +32,22 @@ def path_without_secrets(path: str, key: Callable[[str], str]) -> str:
         if between is None:
             return path
         begin = between.end()
+
+
+def secret_part(path: str, is_secret: Callable[[str], bool]) -> str:
+    """The last part of a path that is the name of a secret; an empty text where none is."""
+    names = [name for _, name in _PART.findall(path) if name and is_secret(name)]
+    return names[-1] if names else ""
+
+
+def value_at_path(path: str, value: Any, redact: Callable[[Any], Any]) -> Any:
+    """What `redact` makes of a value that stands at this path: a secret's name hides no flags and states."""
+    parts = _PART.findall(path)
+    for index, name in reversed(parts):
+        value = [value] if index else {name: value}
+    clean: Any = redact(value)
+    for index, _ in parts:
+        if type(clean) is not (list if index else dict) or len(clean) != 1:
+            return REDACTED
+        (clean,) = clean if index else clean.values()
+    return clean

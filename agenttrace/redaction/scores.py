@@ -17,9 +17,9 @@ from agenttrace.redaction.excerpts import without_pieces
 from agenttrace.redaction.expected_calls import without_secret_outputs
 from agenttrace.redaction.fields import is_labelled_secret
 from agenttrace.redaction.harmless_copy import Rules, harmless_copy
-from agenttrace.redaction.paths import path_without_secrets
+from agenttrace.redaction.paths import path_without_secrets, secret_part, value_at_path
 from agenttrace.redaction.repeated import sought_elsewhere, taken_out_of, without_repeated_in
-from agenttrace.redaction.shown import is_secret_path, without_shown_arguments
+from agenttrace.redaction.shown import without_shown_arguments
 from agenttrace.redaction.spans import Redacts as RedactsSpans
 
 _HOLD_DIFFERENCES = frozenset({"rows", "calls", "differences", "checks"})
@@ -73,7 +73,7 @@ def _texts_of(
     for name in ("reason", "diff", "error"):
         text = getattr(score, name)
         if isinstance(text, ShownText):
-            texts[name] = _written_again(redaction, signs, name, text)
+            texts[name] = _written_again(redaction, name, text)
         elif text is not None:
             texts[name] = _shown(redaction, signs, name, without_pieces(text, secrets))
     if " " not in score.reason and is_labelled_secret(score.name, score.reason, redaction):
@@ -108,29 +108,34 @@ def _texts(redaction: Redacts, name: str, value: Any) -> Any:
 def _shown(redaction: Redacts, signs: tuple[str, ...], name: str, text: str) -> str:
     """A text of a score. Live runs are redacted before they are scored, runs that were read are not."""
     text = text_without_digests(clean_text(text))
-    text = redaction.text(name, without_shown_arguments(text, redaction.is_secret, signs))
+    return _without_shapes(redaction, name, without_shown_arguments(text, redaction.is_secret, signs))
+
+
+def _written_again(redaction: Redacts, name: str, text: ShownText) -> str:
+    """A text that shows redacted values. In one with nothing redacted, names alone hide no more."""
+    clean = text.redacted(redaction)
+    return clean if clean.is_redacted else _without_shapes(redaction, name, text_without_digests(clean))
+
+
+def _without_shapes(redaction: Redacts, name: str, text: str) -> str:
+    text = redaction.text(name, text)
     return text if redaction.level == "off" else without_shortened(text)[0]
 
 
-def _written_again(redaction: Redacts, signs: tuple[str, ...], name: str, text: ShownText) -> str:
-    """A text that shows redacted values. One with nothing redacted is looked at as others are."""
-    clean = text.redacted(redaction)
-    return clean if clean.is_redacted else _shown(redaction, signs, name, clean)
-
-
-def _without_differences(data: Any, names: Redacts, is_inside: bool = False) -> Any:
-    """A score's details, whose differences name a value by its ``path``; `is_inside` those of a secret."""
+def _without_differences(data: Any, redaction: Redacts, before: str = "") -> Any:
+    """A score's details, whose differences name a value by its ``path``; `before` it stands that of a row."""
     if type(data) is list:
-        return [_without_differences(item, names, is_inside) for item in data]
+        return [_without_differences(item, redaction, before) for item in data]
     if type(data) is not dict:
         return data
     path = data.get("path")
-    is_secret = is_inside or (type(path) is str and is_secret_path(path, names.is_secret))
+    whole = ".".join(filter(None, (before, path))) if type(path) is str else before
+    is_secret = bool(secret_part(whole, redaction.is_secret))
     if type(path) is str and "kind" in data:
-        data = {**data, "path": path_without_secrets(path, names.key)}
+        data = {**data, "path": path_without_secrets(path, redaction.key)}
     return {
-        key: REDACTED
-        if is_secret and key in ("expected", "got") and item is not None
-        else _without_differences(item, names, is_secret and key == "differences")
+        key: value_at_path(whole, item, redaction.inside)
+        if is_secret and key in ("expected", "got")
+        else _without_differences(item, redaction, whole if key == "differences" else "")
         for key, item in data.items()
     }
