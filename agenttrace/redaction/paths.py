@@ -49,5 +49,5 @@ def value_at_path(path: str, value: Any, redact: Callable[[Any], Any]) -> Any:
     for index, _ in parts:
         if type(clean) is not (list if index else dict) or len(clean) != 1:
             return REDACTED
-        (clean,) = clean if index else clean.values()
+        (clean,) = clean.values() if isinstance(clean, dict) else clean
     return clean
