@@ -47,7 +47,8 @@ def value_at_path(path: str, value: Any, redact: Callable[[Any], Any]) -> Any:
         value = [value] if index else {name: value}
     clean: Any = redact(value)
     for index, _ in parts:
-        if type(clean) is not (list if index else dict) or len(clean) != 1:
+        kind: type = list if index else dict
+        if type(clean) is not kind or len(clean) != 1:
             return REDACTED
         (clean,) = clean if index else clean.values()
     return clean
