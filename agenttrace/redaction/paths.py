@@ -47,7 +47,8 @@ def value_at_path(path: str, value: Any, redact: Callable[[Any], Any]) -> Any:
         value = [value] if index else {name: value}
     clean: Any = redact(value)
     for index, _ in parts:
-        if type(clean) is not (list if index else dict) or len(clean) != 1:
+        items: Any = clean if index else clean.values() if isinstance(clean, dict) else ()
+        if not isinstance(clean, list if index else dict) or len(items) != 1:
             return REDACTED
-        (clean,) = clean.values() if isinstance(clean, dict) else clean
+        (clean,) = items
     return clean
