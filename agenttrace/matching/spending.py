@@ -71,12 +71,18 @@ def spent_within(trace: Trace, measure: Measure, limit: float, limited: str) -> 
 
 def _seconds_within(trace: Trace, seconds: float, limit: float, limited: str) -> Spent:
     unfinished = [span for span in trace.spans if semconv.UNFINISHED in span.attributes]
+    undated = [span for span in trace.spans if semconv.NO_START in span.attributes]
+    if undated and seconds <= limit:
+        raise ScorerError(
+            f"{limited}, and {len(undated)} of {len(trace)} spans do not say when they began "
+            f"(the first is {undated[0].name!r})"
+        )
     if unfinished and seconds <= limit:
         raise ScorerError(
             f"{limited}, and {len(unfinished)} of {len(trace)} spans had not ended when the trace was "
             f"exported (the first is {unfinished[0].name!r}): export and import it again when they have"
         )
-    return Spent(seconds, len(unfinished))
+    return Spent(seconds, len({*map(id, unfinished), *map(id, undated)}))
 
 
 def spent_tokens(trace: Trace) -> float | None:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from agenttrace.core.digests import digest_of
+from agenttrace.core.epoch import epoch_ns
 from agenttrace.core.errors import DatasetError
 
 MOST_BYTES = 512 * 1024 * 1024
@@ -106,10 +107,14 @@ def key_of(text: Any, digits: int) -> int:
     return int(plain, 16) or 1
 
 
-def iso_ns(text: Any) -> int:
-    """Nanoseconds of an ISO text, in UTC where it names no offset; 0 where it is none."""
+def moment_ns(moment: Any) -> int:
+    """Nanoseconds of an ISO text, in UTC where it names no offset, or of a number since 1970; 0 where it is
+    neither."""
+    number = epoch_ns(moment)
+    if number is not None:
+        return min(number, LATEST)
     try:
-        moment = datetime.fromisoformat(str(text).replace("Z", "+00:00"))
+        moment = datetime.fromisoformat(str(moment).replace("Z", "+00:00"))
         moment = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
         return min(max(int(moment.timestamp() * 1_000_000) * 1_000, 0), LATEST)
     except (ValueError, OverflowError, OSError):

@@ -7,7 +7,7 @@ from typing import Any
 
 from agenttrace.core import semconv
 from agenttrace.core.jsonable import jsonable, to_json
-from agenttrace.otlp_in.arrival import Arrival, ArrivedSpan, iso_ns, key_of
+from agenttrace.otlp_in.arrival import Arrival, ArrivedSpan, key_of, moment_ns
 from agenttrace.otlp_in.values import value_of
 
 _FIELDS = {
@@ -131,8 +131,8 @@ def _span(observation: Mapping[str, Any], trace: Mapping[str, Any]) -> ArrivedSp
     parent = observation.get("parentObservationId")
     failed = str(observation.get("level")).upper() == "ERROR"
     message = observation.get("statusMessage")
-    start = iso_ns(observation.get("startTime"))
-    end = iso_ns(observation.get("endTime"))
+    start = moment_ns(observation.get("startTime"))
+    end = moment_ns(observation.get("endTime"))
     is_moment = str(observation.get("type")).upper() == _EVENT
     return ArrivedSpan(
         key_of(observation.get("traceId") or trace.get("id"), 32),

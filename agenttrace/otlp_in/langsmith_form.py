@@ -10,7 +10,7 @@ from agenttrace.core import semconv
 from agenttrace.core.jsonable import jsonable, to_json
 from agenttrace.core.numbers import is_number
 from agenttrace.otlp_in import tables
-from agenttrace.otlp_in.arrival import Arrival, ArrivedSpan, Event, iso_ns, key_of
+from agenttrace.otlp_in.arrival import Arrival, ArrivedSpan, Event, key_of, moment_ns
 
 _RUN_SIGNS = frozenset(("inputs", "outputs", "start_time", "dotted_order", "child_runs"))
 _SESSIONS = ("thread_id", "session_id", "conversation_id")
@@ -81,8 +81,8 @@ def _span(run: Mapping[str, Any], parent: Any, trace: Any) -> ArrivedSpan:
     attributes |= _people(metadata)
     if not parent:
         attributes |= _said_of_the_trace(run, metadata)
-    start = iso_ns(run.get("start_time"))
-    end = iso_ns(run.get("end_time"))
+    start = moment_ns(run.get("start_time"))
+    end = moment_ns(run.get("end_time"))
     project = run.get("session_name")
     return ArrivedSpan(
         key_of(trace, 32),
@@ -93,7 +93,7 @@ def _span(run: Mapping[str, Any], parent: Any, trace: Any) -> ArrivedSpan:
         end,
         attributes,
         events=[_exception(str(run["error"]), end or start)] if run.get("error") else [],
-        status=2 if run.get("error") else 0,
+        status=2 if run.get("error") or run.get("status") == "error" else 0,
         scope="langsmith",
         resource={semconv.PROJECT: project} if isinstance(project, str) and project else {},
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+from agenttrace.core import semconv
 from agenttrace.core.span import Span
 from agenttrace.core.trace import Trace
 from agenttrace.otlp_in.arrival import Arrival, TelemetryError
@@ -51,7 +52,25 @@ def spans_of(arrival: Arrival) -> list[Span]:
         waiting = waiting_span(log)
         if waiting is not None:
             spans[waiting.trace_key, waiting.span_key] = waiting
+    undated = [span for span in spans.values() if span.start_ns == 0]
+    first: dict[int, int] = {}
+    for span in spans.values() if undated else ():
+        if span.start_ns:
+            first[span.trace_key] = min(span.start_ns, first.get(span.trace_key, span.start_ns))
+    for span in undated:
+        _give_start(span, spans, first.get(span.trace_key, span.end_ns))
     return list(spans.values())
+
+
+def _give_start(span: Span, spans: Mapping[tuple[int, int], Span], first_ns: int) -> None:
+    """Let a span whose start was not said, or cannot be read, begin with the one above it, else with the
+    first of its trace: then nothing says which came first of it and what overlaps it."""
+    above = spans.get((span.trace_key, span.parent_key)) if span.parent_key is not None else None
+    span.start_ns = (above.start_ns if above is not None else 0) or first_ns
+    if span.end_ns == 0 and above is not None:
+        span.end_ns = above.end_ns
+    span.end_ns = max(span.start_ns, span.end_ns)
+    span.attributes = {**span.attributes, semconv.NO_START: True}
 
 
 def traces_of(spans: Iterable[Span]) -> list[Trace]:

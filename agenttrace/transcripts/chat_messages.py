@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agenttrace.core import semconv
 from agenttrace.core.digests import digest_of
+from agenttrace.core.epoch import epoch_ns
 from agenttrace.core.errors import DatasetError
 from agenttrace.core.jsonable import jsonable, to_json
-from agenttrace.core.numbers import is_number
 from agenttrace.core.recorded_messages import spans_of_messages
 from agenttrace.core.span import Span
 from agenttrace.core.trace import Trace
 from agenttrace.transcripts.records import Records, moment_ns
 
 _TIMES = ("timestamp", "created_at", "created", "time")
-_UNITS = ((1e11, 1_000_000_000), (1e14, 1_000_000), (1e17, 1_000), (9e18, 1))
-"""Numbers below which each unit is meant, and its nanoseconds: these are years from 1973 to 5138."""
-_DIGITS = re.compile(r"[0-9]{9,19}(?:\.[0-9]{1,9})?", re.ASCII)
-"""Of a time as text; fewer are a date of ISO, such as ``20260102``."""
 UNREAD_TIME = "unreadable_time"
 """The name in a trace's metadata of what stands in the place of its time."""
 _LOW = (1 << 64) - 1
@@ -80,14 +75,9 @@ def _time_of(record: Mapping[str, Any]) -> int | None:
 
 
 def _moment_of(value: Any) -> int | None:
-    """Nanoseconds of an ISO text, or of a number, also as text, of seconds, milli-, micro- or nanoseconds."""
-    if isinstance(value, str) and _DIGITS.fullmatch(value.strip()):
-        value = float(value) if "." in value else int(value)
-    if not is_number(value):
-        moment = moment_ns(value)
-        return moment if moment is not None and moment > 0 else None
-    unit = next((unit for below, unit in _UNITS if 0 < value < below), None)
-    return None if unit is None else int(value * unit)
+    """Nanoseconds of a number, or of an ISO text."""
+    moment = epoch_ns(value) or moment_ns(value)
+    return moment if moment is not None and moment > 0 else None
 
 
 def _unread_time(record: Mapping[str, Any]) -> Any:
