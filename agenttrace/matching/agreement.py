@@ -25,6 +25,7 @@ from agenttrace.matching.argument_index import ArgumentIndex, is_plain
 from agenttrace.matching.binding import agree_unusual, bound_arguments, states_all, without_ignored
 from agenttrace.matching.compared import Comparators, Compared
 from agenttrace.matching.earlier import EarlierCalls
+from agenttrace.matching.failures import failed_names, retried_names
 from agenttrace.matching.outputs import agree_with_output
 from agenttrace.matching.pairing import Pairing
 from agenttrace.matching.selection import Selection, agent_matches
@@ -32,8 +33,7 @@ from agenttrace.matching.selection import Selection, agent_matches
 _INDEX_FROM = 16
 """The number of candidates from which an index is faster."""
 
-_TOOL, _ERROR, _STATUS = attrgetter("tool"), attrgetter("error"), attrgetter("status")
-_OK = {"ok"}
+_TOOL = attrgetter("tool")
 
 _Prepared = tuple[Call, ToolDefinition | None, Any, Any, ArgumentMode]
 
@@ -77,7 +77,8 @@ class CallAgreement:
         self._narrowed_by = pairing if pairing is not None and pairing.decides else None
         self._reads_in_favour = False
         self._in_any_order = in_any_order
-        self._earlier = EarlierCalls(calls, elsewhere, in_any_order=in_any_order)
+        self._elsewhere = elsewhere
+        self._all_calls = [*calls, *elsewhere] if elsewhere else calls
         self._uncompared = uncompared
         self._contexts: dict[ArgumentMode, Context] = {}
         self._definitions_of: dict[tuple[str, str], Sequence[ToolDefinition]] = {}
@@ -92,6 +93,10 @@ class CallAgreement:
         return self._answers is None and not self._comparators
 
     # Made on first use: a run that goes just as expected needs none of it.
+
+    @cached_property
+    def _earlier(self) -> EarlierCalls:
+        return EarlierCalls(self.calls, self._elsewhere, in_any_order=self._in_any_order)
 
     @cached_property
     def _positions(self) -> Mapping[str, list[int]]:
@@ -136,7 +141,7 @@ class CallAgreement:
                     by_label.setdefault(expected.label, []).append(expected)
             labels = {label: self._fits(same) for label, same in by_label.items()}
             names = self.selection.names
-            context = Context(mode, self._earlier.calls, 0, labels, names, self._before, self._answers)
+            context = Context(mode, self._all_calls, 0, labels, names, self._before, self._answers)
             self._contexts[mode] = context
         return context
 
@@ -146,21 +151,12 @@ class CallAgreement:
     @cached_property
     def failed(self) -> frozenset[str]:
         """The names of the calls that failed."""
-        if not any(map(_ERROR, self.calls)) and {*map(_STATUS, self.calls)} <= _OK:
-            return frozenset()  # as of most runs
-        return frozenset([call.name for call in self.calls if call.failed])
+        return failed_names(self.calls)
 
     @cached_property
     def retried(self) -> frozenset[str]:
         """The names of the calls that failed before one that did not."""
-        successes: set[str] = set()
-        names: set[str] = set()
-        for call in reversed(self.calls):
-            if not call.failed:
-                successes.add(call.name)
-            elif call.name in successes:
-                names.add(call.name)
-        return frozenset(names)
+        return retried_names(self.calls)
 
     def name(self, expected: Call) -> str:
         """The tool's name, aliases resolved."""
@@ -189,7 +185,7 @@ class CallAgreement:
 
     def is_candidate(self, expected: Call, position: int) -> bool:
         """Whether the call at a position fits at all."""
-        call = self._earlier.calls[position]
+        call = self._all_calls[position]
         if self._narrowed_by is not None and not self._narrowed_by.may_pair(expected, position):
             return False
         return call.name == self.name(expected) and self._stands_right(expected, call)
@@ -286,7 +282,9 @@ class CallAgreement:
             tool = self._tools.get(call.name)
         if tool is not None and not states_all(tool, wanted):
             return False
-        return [*map(type, map(actual.__getitem__, wanted))] == kinds  # 1 == True
+        if bool not in kinds and [*map(type, actual.values())] == kinds:
+            return True  # in whatever order: of the values that are equal, only 1 and True are not the same
+        return [*map(type, map(actual.__getitem__, wanted))] == kinds
 
     def differences(self, expected: Call, position: int) -> list[Difference]:
         """Where they part; empty exactly where `agreement` is 1."""
@@ -305,7 +303,7 @@ class CallAgreement:
 
     def _agree(self, expected: Call, position: int, into: list[Difference] | None) -> float:
         self.comparisons += 1
-        actual = self._earlier.calls[position]
+        actual = self._all_calls[position]
         if into is None and (agreement := self._agree_plainly(expected, actual)) is not None:
             return agreement
         tool = actual.tool
@@ -314,7 +312,7 @@ class CallAgreement:
         context = self._context(mode)
         # One context for all pairs; a `ref` may compare another pair while this one is compared.
         before, context.position = (context.position, self._reads_in_favour), position
-        if self.pairing is not None or len(self._earlier.calls) > len(self.calls):
+        if self.pairing is not None or self._elsewhere:
             self._reads_in_favour = is_favourable()
         comparing(actual)
         if arguments is ANY:

@@ -294,7 +294,7 @@ def _aligned(
     agreement_with: AgreementWith,
 ) -> tuple[Alignment, CallAgreement]:
     """The best alignment, in the order of the list or in another one that overlapping calls admit."""
-    effort = Effort()
+    effort = Effort() if plan.labels else None
     alignment, call_agreement = align_with_labels(plan, calls, mode, credit, agreement_with, effort)
     if _is_perfect(alignment, calls, plan) or not has_unordered(calls):
         return alignment, call_agreement
