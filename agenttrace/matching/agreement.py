@@ -96,7 +96,7 @@ class CallAgreement:
 
     @cached_property
     def _earlier(self) -> EarlierCalls:
-        return EarlierCalls(self.calls, self._elsewhere, in_any_order=self._in_any_order)
+        return EarlierCalls(self._all_calls, len(self.calls), in_any_order=self._in_any_order)
 
     @cached_property
     def _positions(self) -> Mapping[str, list[int]]:

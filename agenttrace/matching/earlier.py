@@ -11,19 +11,17 @@ from agenttrace.core.tool_call import ToolCall, are_unordered
 
 
 class EarlierCalls:
-    """Which calls were before which: of those that are compared, in their order, and of those `elsewhere`.
+    """Which calls were before which: of those that are compared, in their order, and of those elsewhere.
 
-    `calls` has all of them, those elsewhere behind the others. One of these was earlier than a compared call
-    where the record lets it be before that one, and all compared calls that surely came before it are, too;
-    and in a negation where it surely was before that one, or before a compared call that is.
-    `in_any_order`: so may any call be that overlaps it, wherever it stands.
+    `calls` has all of them, the `compared` ones first. One elsewhere was earlier than a compared call where
+    the record lets it be before that one, and all compared calls that surely came before it are, too; and in
+    a negation where it surely was before that one, or before a compared call that is. `in_any_order`: so may
+    any call be that overlaps it, wherever it stands.
     """
 
-    def __init__(
-        self, calls: Sequence[ToolCall], elsewhere: Sequence[ToolCall] = (), *, in_any_order: bool = False
-    ) -> None:
-        self.calls = [*calls, *elsewhere] if elsewhere else calls
-        self._compared = len(calls)
+    def __init__(self, calls: Sequence[ToolCall], compared: int, *, in_any_order: bool = False) -> None:
+        self.calls = calls
+        self._compared = compared
         self._in_any_order = in_any_order
 
     def before(self, position: int, *, in_negation: bool = False) -> Iterable[int]:

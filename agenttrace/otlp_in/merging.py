@@ -26,7 +26,9 @@ def merged(before: Span, now: Span) -> Span:
     whole = copy.copy(now)
     whole.attributes = _attributes(_of_an_end(before, now), _of_an_end(now, before))
     whole.parent_key = now.parent_key or before.parent_key
-    whole.start_ns = now.start_ns or before.start_ns
+    whole.start_ns = before.start_ns if semconv.NO_START in now.attributes else now.start_ns
+    if not (semconv.NO_START in now.attributes and semconv.NO_START in before.attributes):
+        whole.attributes.pop(semconv.NO_START, None)
     whole.end_ns = max(now.end_ns, whole.start_ns)
     if semconv.UNFINISHED in now.attributes or now.end_ns == now.start_ns:
         whole.end_ns = max(before.end_ns, whole.start_ns)

@@ -6,6 +6,10 @@ import pytest
 from payloads import request, span
 
 from agenttrace import Example, ScorerError, expect, traces_from_otlp
+from agenttrace.core import semconv
+from agenttrace.otlp_in.merging import merged
+from agenttrace.otlp_in.payload import read_payload
+from agenttrace.otlp_in.traces import spans_of
 from agenttrace.scorers import BudgetScorer, ToolOrderScorer
 
 BEGIN = 1_767_323_045  # seconds
@@ -92,3 +96,21 @@ def test_a_run_of_langsmith_that_is_an_error_without_a_text_has_failed():
     (call,) = trace.tool_calls
     assert call.failed
     assert not ToolOrderScorer().score(Example(expected_tools=expect(["pay"], tool_errors=0)), trace).passed
+
+
+@pytest.mark.parametrize("later", [None, "2026-01-02T03:04:03"])
+def test_the_start_of_a_span_may_come_in_another_import(later):
+    root, refund, _ = runs(lambda after: f"2026-01-02T03:04:0{after}")
+    first, second = (None, refund["start_time"]) if later else (refund["start_time"], None)
+    pieces = [spans_of(read_payload([root, refund | {"start_time": start}])) for start in (first, second)]
+    before, now = (next(one for one in piece if one.name == "refund") for piece in pieces)
+    span = merged(before, now)
+    assert span.end_ns - span.start_ns == 10**9
+    assert semconv.NO_START not in span.attributes
+
+
+def test_a_span_of_which_no_import_has_the_start_has_none():
+    root, refund, _ = runs(lambda after: f"2026-01-02T03:04:0{after}")
+    piece = spans_of(read_payload([root, refund | {"start_time": None}]))
+    span = next(one for one in piece if one.name == "refund")
+    assert semconv.NO_START in merged(span, span).attributes
